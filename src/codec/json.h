@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace deem::codec {
+
+/// A JSON value that keeps what Python's json keeps: key order, int apart from float, integers
+/// of any size, and (in Python mode) NaN, ±Infinity and lone surrogates (as their 3-byte WTF-8
+/// form). Small and copyable; for hot paths read with simdjson instead.
+class Json {
+ public:
+  enum class Kind : std::uint8_t { Null, Bool, Int, BigInt, Double, String, Array, Object };
+  using Member = std::pair<std::string, Json>;
+
+  Json() = default;                                   // null
+  Json(std::nullptr_t) {}
+  Json(bool value);
+  Json(double value);
+  Json(std::int64_t value);
+  Json(int value);
+  Json(std::uint64_t value);                          // BigInt above 2^63−1
+  Json(std::string value);
+  Json(std::string_view value);
+  Json(const char* value);
+  static Json array(std::vector<Json> items = {});
+  static Json object(std::vector<Member> members = {});
+  static Json big_int(std::string digits);            // "-?[0-9]+", kept as text
+  template <class T>
+  static Json from(const std::optional<T>& value);    // null when absent
+
+  Kind kind() const;
+  bool is_null() const;
+  bool is_bool() const;
+  bool is_int() const;      // Int (fits 64 bits)
+  bool is_number() const;   // Int, BigInt or Double
+  bool is_string() const;
+  bool is_array() const;
+  bool is_object() const;
+
+  // Requires the kind named (DEEM_CHECK).
+  bool as_bool() const;
+  std::int64_t as_int() const;
+  double as_double() const;                           // Int and BigInt convert
+  const std::string& as_string() const;
+  const std::string& digits() const;                  // BigInt's text
+  const std::vector<Json>& items() const;
+  std::vector<Json>& items();
+  const std::vector<Member>& members() const;
+  std::vector<Member>& members();
+
+  /// The member named `key`, or nullptr (also when this is no object).
+  const Json* find(std::string_view key) const;
+  /// Sets or replaces a member; makes an object out of null.
+  Json& set(std::string_view key, Json value);
+  void push(Json value);                              // makes an array out of null
+
+  // Convenience for reading foreign objects: none when absent or of another kind.
+  std::optional<std::string> get_string(std::string_view key) const;
+  std::optional<double> get_double(std::string_view key) const;
+  std::optional<std::int64_t> get_int(std::string_view key) const;
+  std::optional<bool> get_bool(std::string_view key) const;
+
+  bool operator==(const Json&) const = default;       // structural, Int 1 ≠ Double 1.0
+};
+
+enum class JsonMode {
+  Strict,  // RFC 8259; duplicate keys: the last wins; lone surrogate escapes refused
+  Python,  // what json.loads takes: NaN, Infinity, -Infinity, 1e400, lone surrogates
+};
+
+/// Errors: Corrupt "line L column C: what". Depth over 512 is refused; a BOM is refused.
+Result<Json> parse_json(std::string_view text, JsonMode mode = JsonMode::Strict);
+
+/// How a value is printed. The defaults are json.dumps(value)'s: ", " and ": ", ASCII only.
+struct JsonStyle {
+  bool ascii = true;             // ensure_ascii
+  bool compact = false;          // "," and ":" instead
+  int indent = -1;               // ≥ 0: one member a line, as json.dumps(indent=N)
+  bool sort_keys = false;        // by code point
+};
+/// Byte for byte what CPython 3.11's json.dumps prints for the same value and style: floats as
+/// shortest round-trip repr (1e-05, 1e+16, 5e-324), NaN and Infinity bare.
+std::string dump_json(const Json& value, const JsonStyle& style = {});
+
+/// repr(float) of CPython: "0.1", "1e-05", "1e+16", "inf" is "Infinity" and nan "NaN" as in json.
+void append_python_float(std::string& out, double value);
+/// A JSON string literal, quotes included.
+void append_json_string(std::string& out, std::string_view text, bool ascii = true);
+
+}  // namespace deem::codec
