@@ -1,6 +1,9 @@
-# deem_module(NAME DEPENDS modules… SOURCES files… [LIBS targets…] [TESTS files…] [FUZZ files…])
-# One static library deem_NAME and one test program NAME_test. FUZZ files are one
-# libFuzzer target each, named after the file; each has a corpus in fuzz/<file stem>/.
+# deem_module(NAME DEPENDS modules… SOURCES files… [LIBS targets…] [TESTS files…] [TEST_LIBS targets…] [FUZZ files…])
+# One static library deem_NAME and one test program NAME_test, labelled unit. FUZZ files are one
+# fuzz target each, named after the file; each has seeds in fuzz/<file stem>/. They are programs for
+# libFuzzer with DEEM_FUZZ, tests with DEEM_FUZZ_REPLAY.
+#
+# Target `checks` builds what the unit tests need, target `fuzzers` the libFuzzer programs.
 add_library(deem_flags INTERFACE)
 target_include_directories(deem_flags INTERFACE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
 target_compile_options(deem_flags INTERFACE
@@ -8,6 +11,9 @@ target_compile_options(deem_flags INTERFACE
 if(DEEM_WERROR)
   target_compile_options(deem_flags INTERFACE -Werror)
 endif()
+
+add_custom_target(checks)
+add_custom_target(fuzzers)
 
 function(deem_module name)
   cmake_parse_arguments(M "" "" "DEPENDS;SOURCES;LIBS;TESTS;TEST_LIBS;FUZZ" ${ARGN})
@@ -21,20 +27,51 @@ function(deem_module name)
   list(TRANSFORM M_DEPENDS PREPEND deem_)
   target_link_libraries(deem_${name} ${scope} deem_flags ${M_DEPENDS} ${M_LIBS})
   if(DEEM_TESTS AND M_TESTS)
-    add_executable(${name}_test ${M_TESTS})
-    target_link_libraries(${name}_test PRIVATE deem_${name} ${M_TEST_LIBS} GTest::gtest GTest::gtest_main)
-    target_compile_definitions(${name}_test PRIVATE
-      DEEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" DEEM_BINARY_DIR="${PROJECT_BINARY_DIR}")
-    add_test(NAME ${name} COMMAND ${name}_test)
-    set_tests_properties(${name} PROPERTIES LABELS unit)
+    deem_test(${name} SOURCES ${M_TESTS} LIBS deem_${name} ${M_TEST_LIBS})
   endif()
+  foreach(file ${M_FUZZ})
+    deem_fuzz_target(${file} deem_${name})
+  endforeach()
+endfunction()
+
+# deem_test(NAME SOURCES files… LIBS targets…): a GoogleTest program NAME_test, run from the source folder.
+function(deem_test name)
+  cmake_parse_arguments(T "" "" "SOURCES;LIBS" ${ARGN})
+  if(DEEM_TEST_MODULES AND NOT name IN_LIST DEEM_TEST_MODULES)
+    return()
+  endif()
+  add_executable(${name}_test ${T_SOURCES})
+  target_link_libraries(${name}_test PRIVATE deem_flags ${T_LIBS} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name}_test PRIVATE
+    DEEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" DEEM_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  add_dependencies(checks ${name}_test)
+  set(test "${DEEM_TEST_PREFIX}${name}")
+  add_test(NAME ${test} COMMAND ${name}_test WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  set_tests_properties(${test} PROPERTIES LABELS unit)
+endfunction()
+
+function(deem_fuzz_target file library)
+  get_filename_component(stem ${file} NAME_WE)
+  set(seeds "${PROJECT_SOURCE_DIR}/fuzz/${stem}")
   if(DEEM_FUZZ)
-    foreach(file ${M_FUZZ})
-      get_filename_component(stem ${file} NAME_WE)
-      add_executable(${stem} ${file})
-      target_link_libraries(${stem} PRIVATE deem_${name})
-      target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
-      set_property(GLOBAL APPEND PROPERTY DEEM_FUZZ_TARGETS ${stem})
-    endforeach()
+    add_executable(${stem} ${file})
+    target_link_libraries(${stem} PRIVATE ${library})
+    target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers ${stem})
+    set_property(GLOBAL APPEND PROPERTY DEEM_FUZZ_TARGETS ${stem})
+  elseif(DEEM_FUZZ_REPLAY)
+    add_executable(${stem} ${file} "${PROJECT_SOURCE_DIR}/fuzz/replay.cpp")
+    target_link_libraries(${stem} PRIVATE ${library})
+    add_dependencies(checks ${stem})
+    set(test "${DEEM_TEST_PREFIX}${stem}")
+    add_test(NAME ${test} COMMAND ${stem} "${seeds}")
+    set_tests_properties(${test} PROPERTIES LABELS unit)
   endif()
+endfunction()
+
+# Leaves the names of the libFuzzer programs in fuzz_targets.txt, for tools/fuzz.
+function(deem_write_fuzz_list)
+  get_property(targets GLOBAL PROPERTY DEEM_FUZZ_TARGETS)
+  list(JOIN targets "\n" lines)
+  file(WRITE "${PROJECT_BINARY_DIR}/fuzz_targets.txt" "${lines}\n")
 endfunction()
