@@ -23,10 +23,10 @@ std::string to_lower(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// Bytes fit for one terminal line: control characters and invalid UTF-8 shown as escapes, cut to
-/// `limit` code points with "…".
+/// `limit` code points, the last of them "…" then.
 std::string printable(std::string_view bytes, std::size_t limit);
 
-/// Edit distance for "did you mean".
+/// Edit distance for "did you mean", in bytes; two neighbours swapped count once ("hlep", "help").
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace deem
