@@ -22,6 +22,13 @@ refuse "a download server's address in what builds the project; use package clie
 refuse "a merge conflict's mark" '^(<<<<<<[<]|>>>>>>[>]) ' .
 refuse "a to-do without an issue number" '(TOD[O]|FIXM[E])([^(]|\([^#])' src tests bench tools cmake Makefile CMakeLists.txt
 
+for package in $(sed -n 's/^[a-z]*: //p' tools/packages.txt); do
+  grep -qF "\`$package\`" docs/dependencies.md || {
+    echo "hygiene: tools/packages.txt installs $package, docs/dependencies.md does not say why"
+    status=1
+  }
+done
+
 git ls-files -z 'src/*.cpp' 'src/*.h' | xargs -0 -r wc -l |
   awk '$2 != "total" && $1 > 400 {print "note: " $2 " has " $1 " lines; past 400 look for the second idea"}'
 exit $status

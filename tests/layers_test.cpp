@@ -153,6 +153,16 @@ TEST(Layers, EveryIncludeIsAllowed) {
   EXPECT_GT(includes, 100);  // the walk saw the tree
 }
 
+TEST(Layers, EveryLibraryIsExplainedInTheDocs) {
+  std::ifstream file(DEEM_SOURCE_DIR "/docs/dependencies.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  for (const auto& [prefix, modules] : load_layers().libraries) {
+    EXPECT_NE(text.str().find("`" + prefix), std::string::npos)
+        << "docs/dependencies.md does not name `" << prefix << "`";
+  }
+}
+
 TEST(Layers, ArrowsUpAndStrayLibrariesAreRefused) {
   std::istringstream text("base:\nnet: base\nseat: base net\n<boost/: net\n<fmt/: *\n");
   const Layers layers = parse_layers(text);
