@@ -41,7 +41,7 @@ TEST_F(Files, AFailedWriteKeepsTheOldFileAndLeavesNothing) {
 
 TEST_F(Files, AFullDiskIsNamed) {
   if (!file_exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
-  // The part file's name is the process's own, so the next one can be made to lead to /dev/full.
+  // The next part file's name can be foretold, and made to lead to /dev/full.
   const std::string prefix = path("f") + "." + std::to_string(getpid()) + ".";
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(symlink("/dev/full", (prefix + std::to_string(i) + ".part").c_str()), 0);
