@@ -25,7 +25,8 @@ class Template {
     std::string_view letter;
     const std::map<std::string, std::string>* meta = nullptr;  // string and number values, printed
   };
-  /// A missing meta field or a missing option fills in as empty.
+  /// A missing meta field or a missing option fills in as empty; an empty question as the
+  /// instructions.
   std::string fill(const Fields& fields) const;
 
   bool uses(std::string_view field) const;
@@ -48,7 +49,7 @@ struct Layout {
   Template words_listed;     // prompt of `words`: options listed without letters
   Template words_option;     // its option line
   Template words_unlisted;   // prompt of `words`: options not listed
-  std::string digest() const;  // sha256 over the five texts, "\n\0"-separated
+  std::string digest() const;  // sha256 over the five texts in this order, "\n\0" between them
 };
 
 /// The reference bench's layout (decisions.md 2.1); byte-identical to run.py's prompts.

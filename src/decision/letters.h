@@ -17,7 +17,8 @@ struct TokenScore {
   std::optional<double> logprob;
 };
 
-/// exact: the one id (or spelling) that is the bare letter. sum-exact: every token that decodes
+/// exact: the one id that is the bare letter; where a list without ids holds its spelling twice,
+/// the likelier. sum-exact: every token that decodes
 /// to exactly the letter. fold: leading- and trailing-space look-alikes too. reference: run.py's
 /// rule (NOTES.md 18): exact wins wherever it stands, else the first look-alike after strip().
 enum class LetterPolicy { Exact, SumExact, Fold, Reference };
@@ -45,7 +46,7 @@ enum class VoidCause {
   NoLetterSeen,       // none of the letters among the entries
   ThinkingToken,      // position 0 opens a thinking channel (<think>, <|channel>, <|channel|>…)
   AllZeroLogprobs,    // every logprob exactly 0
-  SentinelLogprob,    // −9999.0 or below for a letter or the sampled token
+  SentinelLogprob,    // −9999.0 or below for the sampled or first token, or an exact letter
   NotANumber,         // NaN where a number should be
   MultiCharacter,     // the likeliest entry begins with a letter but is a longer word fused to it
                       // ("B)" "Based"…) and the letters' mass is small beside it
@@ -58,14 +59,14 @@ enum class VoidCause {
 std::string_view to_string(VoidCause cause);                       // "low_label_mass"
 std::optional<VoidCause> parse_void_cause(std::string_view name);
 
-/// Letters as read. `logprobs[i]` none: not seen; then `bound` is an upper bound for it (the
-/// lowest logprob the server returned), when there is one.
+/// Letters as read. `logprobs[i]` none: not seen; then `bound` is an upper bound for it when there
+/// is one: the lowest logprob listed (top k), the log of the mass the seen letters leave (exact).
 struct LettersReading {
   std::vector<std::optional<double>> logprobs;
   std::optional<double> bound;
   double mass_letters = 0;               // sum of exp(logprobs) seen
   std::optional<double> mass_outside;    // 1 − mass_letters when exact, else mass of other entries
-  std::string top_token;
+  std::string top_token;                 // the sampled token, else the likeliest listed
   std::optional<std::int64_t> top_id;
   std::optional<double> top_logprob;
   VoidCause cause = VoidCause::None;
@@ -76,7 +77,12 @@ struct LettersRule {
   double min_mass = 0.05;  // below: LowLabelMass. Not applied by the Reference policy
 };
 
-/// Judges one first position for `n` letters by design laws 2 and 3. Pure.
+/// Judges one first position for `n` letters by design laws 2 and 3. Pure and total: no input is
+/// a bug. Of several causes the first holds, in the order NoLogprobs, NotANumber, NotFinite,
+/// AllZeroLogprobs, ProbabilityAboveOne, SentinelLogprob, ThinkingToken, MultiCharacter,
+/// NoLetterSeen, LowLabelMass. A letter at −9999 or below is not seen when read from the top k and
+/// voids the reading when asked for by id. The Reference policy knows only NoLogprobs and passes
+/// every number on, NaN included, as run.py does.
 LettersReading read_letters(const FirstPosition& position, std::size_t n, const LettersRule& rule);
 
 /// Letter logprobs → numbers for softmax where some are missing. A missing letter takes the

@@ -24,6 +24,8 @@ struct Option {
   std::string_view own_text() const {
     return !text.empty() ? text : !description.empty() ? description : key;
   }
+  /// What the option is called in words: its description, or the key when that is empty.
+  std::string_view words() const { return description.empty() ? key : description; }
   bool operator==(const Option&) const = default;
 };
 
