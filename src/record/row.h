@@ -51,6 +51,7 @@ struct ReadingRecord {
   std::optional<double> prompt_ms, total_ms;   // the server's clock
   double planned_to_done_s = 0;                // from the planned send
   double sent_to_done_s = 0;                   // from the real send
+  double prior_s = 0;                          // spent on priors computed for this row, apart
   int calls = 1;
   int group = 1;                               // how many were evaluated together
   std::optional<std::string> finish_reason;
@@ -86,7 +87,10 @@ struct Row {
 /// over the line up to `,"crc"`).
 std::string format_row(const Row& row);
 
+/// Whether a line's checksum is compared. Ignore is for fuzzing what lies behind it.
+enum class Checksum { Verify, Ignore };
+
 /// Errors: Corrupt when it is no row, is torn, or the checksum differs.
-Result<Row> parse_row(std::string_view line);
+Result<Row> parse_row(std::string_view line, Checksum checksum = Checksum::Verify);
 
 }  // namespace deem::record

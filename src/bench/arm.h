@@ -1,0 +1,64 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "codec/json.h"
+#include "decision/letters.h"
+#include "decision/readout.h"
+#include "seat/seat.h"
+
+namespace deem::bench {
+
+/// One reading an arm takes: its name ("letters", "words", "words-unlisted", "written", or a
+/// reading the kit defines), and whether its prior is taken too ("cloze+prior").
+struct ReadingChoice {
+  std::string name;
+  bool prior = false;
+  bool operator==(const ReadingChoice&) const = default;
+};
+
+/// Errors: BadInput for an empty name or an unknown suffix.
+Result<ReadingChoice> parse_reading_choice(std::string_view text);
+
+enum class Mode { Readout, Generate };
+std::string_view to_string(Mode mode);
+
+/// One column of a comparison: a seat, a mode and its settings.
+struct Arm {
+  std::string name;
+  seat::SeatSpec seat;
+  Mode mode = Mode::Readout;
+  std::vector<ReadingChoice> readings = {{"letters", false}};  // {"written"} for Generate
+  decision::LetterPolicy policy = decision::LetterPolicy::Exact;
+  decision::Constants constants;
+  double min_mass = 0.05;       // letters holding less are void
+  int top_k = 20;               // where the seat has no exact ids
+  int group = 1;                // items evaluated together; 1: latency is honest
+  int max_tokens = 8;           // of a written answer
+  bool operator==(const Arm&) const = default;
+};
+
+/// "all": letters, words, words-unlisted and every reading of the kit, each with its prior.
+bool is_all(const Arm& arm);
+
+/// Settings as they are stored and compared by resume; no secret is in them.
+codec::Json to_json(const Arm& arm);
+codec::Json to_json(const seat::Identity& identity);
+codec::Json to_json(const seat::Capabilities& capabilities);
+codec::Json to_json(const seat::LetterProof& proof);
+
+/// Reads what to_json(Arm) wrote. Errors: Corrupt.
+Result<Arm> parse_arm(const codec::Json& json);
+
+/// The members a user may set on an arm, from a flag ("name=a,seat=local:m.gguf,readings=letters+
+/// cloze") or a deem.toml table; unknown names are BadInput with "did you mean".
+Result<void> set_arm_member(Arm& arm, std::string_view key, const codec::Json& value);
+Result<Arm> parse_arm_flag(std::string_view text);
+
+/// Checks what members mean together (a name, a seat, a mode with its readings). Errors: BadInput.
+Result<void> check_arm(const Arm& arm);
+
+}  // namespace deem::bench

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "bench/arm.h"
+#include "bench/plan.h"
+#include "kit/kit.h"
+#include "record/row.h"
+#include "seat/seat.h"
+
+namespace deem::bench {
+
+/// Likelihoods on an empty state, kept by their two texts: what does not depend on the item is
+/// computed once. One per seat; any thread.
+class PriorMemo {
+ public:
+  std::optional<decision::TextScore> find(const seat::LikelihoodRequest& request) const;
+  void keep(const seat::LikelihoodRequest& request, const decision::TextScore& score);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::tuple<std::string, std::string, bool>, decision::TextScore> scores_;
+};
+
+/// Token counts by prompt digest, from the census.
+using Census = std::map<std::string, std::int64_t>;
+
+/// Asks seats; holds what one run shares. The referenced values must outlive it. Any thread.
+class Asker {
+ public:
+  Asker(const kit::Kit& kit, const Census& census, std::optional<std::int64_t> context,
+        seat::Seat& seat, PriorMemo& memo)
+      : kit_(kit), census_(census), context_(context), seat_(seat), memo_(memo) {}
+
+  /// One row per item of `unit`, all readings of `arm` that the task defines. Never fails: what a
+  /// seat could not do is in the row.
+  std::vector<record::Row> ask(const Arm& arm, const Unit& unit) const;
+
+ private:
+  using Records = std::vector<record::ReadingRecord>;
+  Records ask_letters(const Arm& arm, const kit::Task& task, const std::vector<std::size_t>& items,
+                      bool prior) const;
+  Records ask_texts(const Arm& arm, const kit::Task& task, const std::vector<std::size_t>& items,
+                    const ReadingChoice& choice) const;
+  record::ReadingRecord ask_written(const Arm& arm, const kit::Item& item) const;
+
+  struct LettersCall {
+    std::size_t item = 0;            // place in the unit
+    std::vector<std::size_t> options;
+    std::string prompt;
+    bool prior = false;
+  };
+  void call_letters(const Arm& arm, const std::vector<LettersCall>& calls, Records& records) const;
+  void finals(const Arm& arm, const kit::Task& task, const std::vector<std::size_t>& items,
+              bool prior, Records& records) const;
+  void check_count(record::ReadingRecord& record, std::optional<std::int64_t> counted,
+                   const std::string& prompt) const;
+
+  const kit::Kit& kit_;
+  const Census& census_;
+  const std::optional<std::int64_t> context_;
+  seat::Seat& seat_;
+  PriorMemo& memo_;
+};
+
+/// A row with everything about the item and nothing about an answer.
+record::Row make_row(const Arm& arm, const kit::Kit& kit, const kit::Task& task,
+                     const kit::Item& item, int repeat);
+
+}  // namespace deem::bench

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/arm.h"
+#include "kit/kit.h"
+
+namespace deem::bench {
+
+/// state: items that share a state together (prefixes are shared); item: the kit's order;
+/// shuffle: by `seed`.
+enum class Order { State, Item, Shuffle };
+std::string_view to_string(Order order);
+std::optional<Order> parse_order(std::string_view name);
+
+/// What `deem run` was asked to do, from flags or deem.toml.
+struct Config {
+  std::string kit;
+  kit::LoadOptions kit_options;
+  std::vector<Arm> arms;
+  std::string out;                      // run folder
+  std::vector<std::string> tasks;       // empty: all
+  Order order = Order::State;
+  std::uint64_t seed = 1;
+  int concurrency = 1;
+  int repeat = 1;
+  std::int64_t limit = 0;               // items per task asked; 0: all. Limits the calls
+  std::int64_t max_errors = 0;          // stop after so many error rows; 0: go on
+};
+
+/// The settings resume compares: everything that changes what is asked, not how fast.
+codec::Json settings_json(const Config& config);
+
+/// Reads settings_json's output into `config`. Errors: Corrupt.
+Result<void> read_settings(const codec::Json& settings, Config& config);
+
+/// Checks what a run needs before any work: a kit, arms with different names, sensible numbers.
+/// Errors: BadInput.
+Result<void> check_config(const Config& config);
+
+/// Reads deem.toml: kit, out, order, seed, repeat, limit, concurrency, max-errors, tasks,
+/// [[arm]], [[reading]] (task, name, given, score, chat, empty). Relative paths are taken from
+/// the file's folder. Errors: BadInput "deem.toml:LINE: what".
+Result<Config> load_config(const std::string& path);
+
+}  // namespace deem::bench

@@ -1,0 +1,113 @@
+#include "bench/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+namespace deem::bench {
+namespace {
+
+struct Place {
+  std::size_t task = 0;
+  std::size_t item = 0;
+  std::size_t state = 0;
+  int repeat = 0;
+};
+
+/// Fisher–Yates with a stated generator, so that a seed means the same order everywhere.
+void shuffle(std::vector<Place>& places, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (std::size_t i = places.size(); i > 1; --i) std::swap(places[i - 1], places[random() % i]);
+}
+
+Result<std::vector<std::size_t>> chosen_tasks(const Config& config, const kit::Kit& kit) {
+  std::vector<std::size_t> out;
+  for (std::size_t t = 0; t < kit.tasks.size(); ++t) {
+    if (config.tasks.empty() || std::ranges::find(config.tasks, kit.tasks[t].name) != config.tasks.end()) {
+      out.push_back(t);
+    }
+  }
+  for (const std::string& name : config.tasks) {
+    if (kit.find_task(name) != nullptr) continue;
+    std::string known;
+    for (const kit::Task& task : kit.tasks) known += (known.empty() ? "" : ", ") + task.name;
+    return fail(Error::Code::BadInput, "kit " + kit.name + " has no task " + name + "; it has " + known);
+  }
+  return out;
+}
+
+std::vector<Place> make_places(const Config& config, const kit::Kit& kit,
+                               const std::vector<std::size_t>& tasks) {
+  std::vector<Place> places;
+  for (int repeat = 0; repeat < config.repeat; ++repeat) {
+    for (const std::size_t t : tasks) {
+      const auto& items = kit.tasks[t].items;
+      const std::size_t n = config.limit > 0
+                                ? std::min(items.size(), static_cast<std::size_t>(config.limit))
+                                : items.size();
+      for (std::size_t i = 0; i < n; ++i) places.push_back({t, i, items[i].state, repeat});
+    }
+  }
+  if (config.order == Order::Shuffle) {
+    shuffle(places, config.seed);
+  } else if (config.order == Order::State) {
+    // A state's first appearance gives its place, so that a limit keeps the kit's beginning first.
+    std::map<std::size_t, std::size_t> first;
+    for (const Place& place : places) first.try_emplace(place.state, first.size());
+    std::ranges::stable_sort(places, {}, [&](const Place& p) {
+      return std::pair(p.repeat, first.at(p.state));
+    });
+  }
+  return places;
+}
+
+}  // namespace
+
+Result<std::vector<Unit>> make_plan(const Config& config, const kit::Kit& kit) {
+  Result<std::vector<std::size_t>> tasks = chosen_tasks(config, kit);
+  if (!tasks) return fail(tasks.error());
+  const std::vector<Place> places = make_places(config, kit, *tasks);
+
+  std::vector<Unit> plan;
+  std::vector<bool> done(config.arms.size());
+  for (std::size_t first = 0; first < config.arms.size(); ++first) {
+    if (done[first]) continue;
+    std::vector<std::size_t> together;  // arms on the same seat
+    std::size_t largest = 1;
+    for (std::size_t a = first; a < config.arms.size(); ++a) {
+      if (config.arms[a].seat == config.arms[first].seat) {
+        together.push_back(a);
+        done[a] = true;
+        largest = std::max(largest, static_cast<std::size_t>(config.arms[a].group));
+      }
+    }
+    for (std::size_t at = 0; at < places.size();) {
+      // One stretch: items of one task that lie side by side, up to a change of state past the
+      // largest group. Each arm takes it in its own group size before the next arm does.
+      std::size_t end = at + 1;
+      while (end < places.size() && places[end].task == places[at].task &&
+             places[end].repeat == places[at].repeat &&
+             (places[end].state == places[end - 1].state || end - at < largest)) {
+        ++end;
+      }
+      for (const std::size_t arm : together) {
+        const auto group = static_cast<std::size_t>(config.arms[arm].group);
+        for (std::size_t i = at; i < end; i += group) {
+          Unit unit{arm, places[at].task, {}, places[at].repeat};
+          for (std::size_t k = i; k < std::min(end, i + group); ++k) unit.items.push_back(places[k].item);
+          plan.push_back(std::move(unit));
+        }
+      }
+      at = end;
+    }
+  }
+  return plan;
+}
+
+std::size_t count_rows(const std::vector<Unit>& plan) {
+  std::size_t n = 0;
+  for (const Unit& unit : plan) n += unit.items.size();
+  return n;
+}
+
+}  // namespace deem::bench

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "bench/config.h"
+#include "kit/kit.h"
+
+namespace deem::bench {
+
+/// Items of one task, one arm, asked together: one, or up to Arm::group that lie side by side.
+struct Unit {
+  std::size_t arm = 0;                  // index into Config::arms
+  std::size_t task = 0;                 // index into Kit::tasks
+  std::vector<std::size_t> items;       // indices into Task::items
+  int repeat = 0;
+};
+
+/// Every unit in the order it is asked. Arms on one seat interleave (state by state, item by
+/// item), so that a drift of the machine hits them alike; seats follow one another. Pure: the
+/// same config and kit give the same plan. Errors: BadInput for a task the kit does not have.
+Result<std::vector<Unit>> make_plan(const Config& config, const kit::Kit& kit);
+
+std::size_t count_rows(const std::vector<Unit>& plan);
+
+}  // namespace deem::bench

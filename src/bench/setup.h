@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/census.h"
+#include "bench/config.h"
+#include "bench/run.h"
+#include "record/run.h"
+
+namespace deem::bench {
+
+/// One seat of a run, shared by the arms that name it.
+struct OpenSeat {
+  seat::SeatSpec spec;
+  std::unique_ptr<seat::Seat> seat;
+  seat::Identity identity;
+  seat::Capabilities capabilities;
+  std::unique_ptr<PriorMemo> memo = std::make_unique<PriorMemo>();
+};
+
+/// One arm ready to ask.
+struct ReadyArm {
+  std::size_t seat = 0;                 // index of its OpenSeat
+  std::optional<seat::LetterProof> proof;
+  std::string proof_note;               // why there is none
+  CensusResult census;
+};
+
+struct Setup {
+  std::vector<OpenSeat> seats;
+  std::vector<ReadyArm> arms;           // as Config::arms
+};
+
+/// Identity → letter proof → census, for every arm. Errors: Unavailable and others of the seats,
+/// with the arm's name in front; BadInput when letters can not be told apart on a seat.
+Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vector<Unit>& plan,
+                     const SeatFactory& make_seat, Observer& observer, std::stop_token stop);
+
+/// run.json as it stands before the first row.
+record::RunRecord make_run_record(const Config& config, const kit::Kit& kit, const Setup& setup,
+                                  std::size_t planned_rows);
+
+/// Whether `found` is the same run as `wanted`: kit, settings, arms and what the seats are.
+/// Errors: BadInput naming the first difference with both values.
+Result<void> check_same_run(const record::RunRecord& found, const record::RunRecord& wanted);
+
+/// Minutes earlier runs of these arms on this kit took, from run folders beside `folder`.
+std::optional<double> expected_minutes(const std::string& folder, const record::RunRecord& run);
+
+}  // namespace deem::bench

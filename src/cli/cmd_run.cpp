@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "bench/run.h"
+#include "cli/run_flags.h"
+#include "cli/run_printer.h"
+#include "cli/show_score.h"
+#include "cli/verbs.h"
+
+namespace deem::cli {
+namespace {
+
+int print_dry_run(const bench::Config& config) {
+  const Result<bench::DryRun> plan = bench::dry_run(config);
+  if (!plan) return report_error(plan.error());
+  fmt::print("kit {} {} ({}), {} states, digest {}\n", plan->kit.name, plan->kit.version,
+             plan->kit.format, plan->kit.states.size(), plan->kit.digest.substr(0, 16));
+  fmt::print("order {}, seed {}, repeat {}, concurrency {}\n", bench::to_string(config.order),
+             config.seed, config.repeat, config.concurrency);
+  for (const auto& [name, rows] : plan->rows_by_arm) fmt::print("arm {}: {} rows\n", name, rows);
+  for (const auto& [name, rows] : plan->rows_by_task) fmt::print("task {}: {} rows\n", name, rows);
+  fmt::print("{} rows in all, into {}\n", plan->rows, config.out);
+  return kDone;
+}
+
+}  // namespace
+
+int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder, OutputFormat format,
+               bool quiet) {
+  using End = bench::Outcome::End;
+  if (!outcome) {
+    const int code = report_error(outcome.error());
+    if (code == kOutsideFailed && file_exists(join_path(folder, "run.json"))) {
+      fmt::print(stderr, "rows so far are kept; go on with: deem resume {}\n", folder);
+    }
+    return code;
+  }
+  if (outcome->end != End::Done) {
+    fmt::print(stderr, "{}; {} rows kept; go on with: deem resume {}\n",
+               outcome->end == End::Interrupted ? "interrupted" : "stopped: too many errors",
+               outcome->rows, folder);
+    return outcome->end == End::Interrupted ? kInterrupted : kOutsideFailed;
+  }
+  const int code = show_score({folder}, format, /*save=*/true);
+  if (!quiet) {
+    fmt::print(stderr, "\nrows    {0}/rows.jsonl\nrun     {0}/run.json\nreport  {0}/report.md, {0}/score.json\n",
+               folder);
+  }
+  return code;
+}
+
+int run_run(const Args& args) {
+  CLI::App app("Ask a kit of one or more arms; write raw rows and print a scored table.\n\n"
+               "  deem run --kit kits/demo --seat local:model.gguf --reading all\n"
+               "  deem run --kit kit/ --seat ollama:http://127.0.0.1:11434 --model gemma3:1b "
+               "--mode readout --mode generate\n"
+               "  deem run --config deem.toml\n",
+               "deem run");
+  RunFlags flags;
+  add_run_flags(app, flags);
+  if (const auto code = parse(app, args)) return *code;
+  const auto format = parse_output_format(flags.format_out);
+  if (!format) return report_error(format.error());
+  Result<bench::Config> config = make_config(app, flags);
+  if (!config) return report_error(config.error());
+  if (config->out.empty()) {
+    std::string name = config->kit;
+    while (name.ends_with('/')) name.pop_back();
+    config->out = new_run_folder("runs", name.substr(name.rfind('/') + 1));
+  }
+  if (Result<void> good = bench::check_config(*config); !good) return report_error(good.error());
+  if (flags.dry_run) return print_dry_run(*config);
+  const Interrupt interrupt;
+  RunPrinter printer(flags.quiet);
+  const auto outcome = bench::run(*config, {}, seat::make_seat, printer, interrupt.token());
+  printer.finish();
+  return finish_run(outcome, config->out, *format, flags.quiet);
+}
+
+int run_resume(const Args& args) {
+  CLI::App app("Ask only what a run folder still lacks. Refuses when kit, settings or seat changed.\n\n"
+               "  deem resume runs/2026-12-01T051123-demo\n",
+               "deem resume");
+  std::string folder, format_name = "text";
+  bool quiet = false, retry = false;
+  std::int64_t max_errors = 0;
+  app.add_option("RUN", folder, "the run folder")->required();
+  app.add_flag("--retry-errors", retry, "ask rows that ended in an error again");
+  app.add_option("--max-errors", max_errors, "stop after N rows with errors (0: go on)");
+  app.add_flag("--quiet", quiet, "no progress");
+  app.add_option("--format", format_name, "of the table: text, md, csv or json");
+  if (const auto code = parse(app, args)) return *code;
+  const auto format = parse_output_format(format_name);
+  if (!format) return report_error(format.error());
+  Result<bench::Config> config = bench::load_run_config(folder);
+  if (!config) return report_error(config.error());
+  config->max_errors = max_errors;
+  const Interrupt interrupt;
+  RunPrinter printer(quiet);
+  const auto outcome = bench::run(*config, {.resume = true, .retry_errors = retry}, seat::make_seat,
+                                  printer, interrupt.token());
+  printer.finish();
+  return finish_run(outcome, folder, *format, quiet);
+}
+
+}  // namespace deem::cli

@@ -1,0 +1,146 @@
+#include "cli/run_flags.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace deem::cli {
+namespace {
+
+/// Arms out of --seat/--model/--mode/--reading: every seat in every mode.
+Result<std::vector<bench::Arm>> arms_from_flags(const RunFlags& flags) {
+  std::vector<bench::Arm> arms;
+  if (!flags.models.empty() && flags.models.size() != flags.seats.size()) {
+    return fail(Error::Code::BadInput, "--model: give one for each --seat, or none");
+  }
+  std::vector<std::string> modes = flags.modes;
+  if (modes.empty()) modes = {"readout"};
+  for (std::size_t s = 0; s < flags.seats.size(); ++s) {
+    for (const std::string& mode : modes) {
+      bench::Arm arm;
+      const std::string suffix = flags.seats.size() > 1 ? "-" + std::to_string(s + 1) : "";
+      arm.name = mode + suffix;
+      const auto set = [&](std::string_view key, codec::Json value) {
+        return bench::set_arm_member(arm, key, value);
+      };
+      std::vector<std::pair<std::string_view, codec::Json>> members = {
+          {"seat", flags.seats[s]},          {"mode", mode},
+          {"group", flags.group},            {"top-k", flags.top_k},
+          {"threads", flags.threads},        {"gpu-layers", flags.gpu_layers},
+          {"max-tokens", flags.max_tokens},  {"context", flags.context},
+          {"timeout", flags.timeout},        {"key-env", flags.key_env},
+          {"key-file", flags.key_file},      {"ca-file", flags.ca_file}};
+      if (!flags.models.empty()) members.emplace_back("model", flags.models[s]);
+      if (!flags.policy.empty()) members.emplace_back("policy", flags.policy);
+      if (mode == "readout" && !flags.readings.empty()) {
+        codec::Json names = codec::Json::array();
+        for (const std::string& reading : flags.readings) names.push(reading);
+        members.emplace_back("readings", std::move(names));
+      }
+      for (auto& [key, value] : members) {
+        if (Result<void> done = set(key, value); !done) return fail(done.error());
+      }
+      arms.push_back(std::move(arm));
+    }
+  }
+  return arms;
+}
+
+}  // namespace
+
+void add_run_flags(CLI::App& app, RunFlags& flags) {
+  app.add_option("--config", flags.config, "a deem.toml with kit, arms and settings");
+  app.add_option("--kit", flags.kit, "kit folder or file (any format kit import reads)");
+  app.add_option("--kit-format", flags.format, "deem, reference, jsonl, squad, csv or tsv; guessed when absent");
+  app.add_option("--column", flags.columns, "csv/tsv: field=column, repeatable");
+  app.add_option("--arm", flags.arms,
+                 "name=a,seat=local:model.gguf,readings=letters+cloze+prior,… (repeatable)");
+  app.add_option("--seat", flags.seats,
+                 "local:FILE.gguf, vllm:URL, ollama:URL, llama-server:URL, openai:URL (repeatable)");
+  app.add_option("--model", flags.models, "served name; the server's only one when absent");
+  app.add_option("--mode", flags.modes, "readout (default) or generate; both make two arms");
+  app.add_option("--reading", flags.readings,
+                 "letters, words, words-unlisted, a reading of the kit, all, or reference; NAME+prior "
+                 "takes its prior too (repeatable)");
+  app.add_option("--policy", flags.policy, "letters: exact (default), sum-exact, fold, reference");
+  app.add_option("--task", flags.tasks, "only this task (repeatable)");
+  app.add_option("--out", flags.out, "run folder; runs/TIME-KIT when absent");
+  app.add_option("--order", flags.order, "state (default), item or shuffle");
+  app.add_option("--seed", flags.seed, "of the shuffle");
+  app.add_option("--limit", flags.limit, "only the first N items of each task");
+  app.add_option("--repeat", flags.repeat, "ask everything N times");
+  app.add_option("--concurrency", flags.concurrency, "requests in flight (1: latency is honest)");
+  app.add_option("--group", flags.group, "items evaluated together where the seat can (1: latency is honest)");
+  app.add_option("--top-k", flags.top_k, "entries to ask for where a seat has no exact ids");
+  app.add_option("--max-tokens", flags.max_tokens, "of a written answer");
+  app.add_option("--max-errors", flags.max_errors, "stop after N rows with errors (0: go on)");
+  app.add_option("--context", flags.context, "context to ask the seat for, tokens");
+  app.add_option("--threads", flags.threads, "of a local seat");
+  app.add_option("--gpu-layers", flags.gpu_layers, "of a local seat built with a GPU backend");
+  app.add_option("--timeout", flags.timeout, "seconds one request may take");
+  app.add_option("--key-env", flags.key_env, "environment variable that holds the bearer key");
+  app.add_option("--key-file", flags.key_file, "file that holds the bearer key");
+  app.add_option("--ca-file", flags.ca_file, "extra trust roots, PEM");
+  app.add_flag("--dry-run", flags.dry_run, "print the plan, ask nothing");
+  app.add_flag("--quiet", flags.quiet, "no progress");
+  app.add_option("--format", flags.format_out, "of the table: text, md, csv or json");
+}
+
+Result<bench::Config> make_config(const CLI::App& app, const RunFlags& flags) {
+  bench::Config config;
+  const auto typed = [&](const char* name) { return app.count(name) > 0; };
+  const bool bare = flags.kit.empty() && flags.seats.empty() && flags.arms.empty();
+  if (!flags.config.empty() || (bare && file_exists("deem.toml"))) {
+    Result<bench::Config> loaded = bench::load_config(flags.config.empty() ? "deem.toml" : flags.config);
+    if (!loaded) return loaded;
+    config = std::move(*loaded);
+  }
+  if (typed("--kit")) config.kit = flags.kit;
+  if (typed("--kit-format")) config.kit_options.format = flags.format;
+  for (const std::string& column : flags.columns) {
+    const std::size_t equals = column.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return fail(Error::Code::BadInput, "--column " + column + ": wants field=column");
+    }
+    config.kit_options.columns[column.substr(0, equals)] = column.substr(equals + 1);
+  }
+  if (typed("--out")) config.out = flags.out;
+  if (typed("--task")) config.tasks = flags.tasks;
+  if (typed("--seed")) config.seed = flags.seed;
+  if (typed("--limit")) config.limit = flags.limit;
+  if (typed("--repeat")) config.repeat = flags.repeat;
+  if (typed("--concurrency")) config.concurrency = flags.concurrency;
+  if (typed("--max-errors")) config.max_errors = flags.max_errors;
+  if (typed("--order")) {
+    const auto order = bench::parse_order(flags.order);
+    if (!order) return fail(Error::Code::BadInput, "--order " + flags.order + ": state, item or shuffle");
+    config.order = *order;
+  }
+  if (!flags.arms.empty() || !flags.seats.empty()) config.arms.clear();
+  for (const std::string& text : flags.arms) {
+    Result<bench::Arm> arm = bench::parse_arm_flag(text);
+    if (!arm) return fail(arm.error());
+    config.arms.push_back(std::move(*arm));
+  }
+  Result<std::vector<bench::Arm>> more = arms_from_flags(flags);
+  if (!more) return fail(more.error());
+  std::ranges::move(*more, std::back_inserter(config.arms));
+  return config;
+}
+
+std::string new_run_folder(const std::string& parent, const std::string& name) {
+  std::string stamp = utc_stamp();
+  std::erase(stamp, ':');
+  if (stamp.ends_with('Z')) stamp.pop_back();
+  std::string clean;
+  for (const char c : name) {
+    clean += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.' ? c : '-';
+  }
+  const std::string base = join_path(parent, stamp + "-" + (clean.empty() ? "run" : clean));
+  std::string path = base;
+  for (int i = 2; is_folder(path); ++i) path = base + "-" + std::to_string(i);
+  return path;
+}
+
+}  // namespace deem::cli

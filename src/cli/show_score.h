@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/run.h"
+
+namespace deem::cli {
+
+enum class OutputFormat { Text, Markdown, Csv, Json, SeedLines };
+/// Errors: BadInput naming the formats.
+Result<OutputFormat> parse_output_format(std::string_view name);
+
+/// Scores run folders or rows files and prints the table on stdout; unreadable lines and files
+/// are named on stderr and give exit code 3. With `save`, report.md and score.json are written
+/// into the first folder too.
+int show_score(const std::vector<std::string>& paths, OutputFormat format, bool save);
+
+/// What `run`, `resume` and `demo` end with.
+int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder, OutputFormat format,
+               bool quiet);
+
+}  // namespace deem::cli

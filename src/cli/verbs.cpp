@@ -1,0 +1,97 @@
+#include "cli/verbs.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+
+#include "base/text.h"
+
+namespace deem::cli {
+namespace {
+
+constexpr std::array kVerbs = {
+    Verb{"demo", "the bundled kit on the bundled model, report at the end", run_demo},
+    Verb{"run", "ask a kit of arms; rows and a scored table", run_run},
+    Verb{"resume", "ask only what a run still lacks", run_resume},
+    Verb{"ask", "one decision, one seat", run_ask},
+    Verb{"score", "figures from rows on disk, no seat needed", run_score},
+    Verb{"kit check", "is a kit sound: every problem with file and line", run_kit_check},
+    Verb{"kit show", "what is in a kit; one item's prompt", run_kit_show},
+    Verb{"kit import", "turn another format into a kit of ours", run_kit_import},
+    Verb{"kit freeze", "write a kit's manifest of digests", run_kit_freeze},
+    Verb{"completions", "shell completions for bash, zsh or fish", run_completions},
+};
+
+void print_help() {
+  std::string out =
+      "deem: an instrument for typed decisions made by language models on hardware you own\n\n"
+      "  deem demo\n"
+      "  deem run --kit kits/demo --seat local:model.gguf --reading letters --reading cloze+prior\n"
+      "  deem run --kit kits/demo --seat vllm:http://127.0.0.1:8000 --mode readout --mode generate\n"
+      "  deem score runs/2026-12-01-demo\n\nVerbs:\n";
+  for (const Verb& verb : kVerbs) {
+    std::string name(verb.name);
+    name.resize(14, ' ');
+    out += "  " + name + std::string(verb.summary) + "\n";
+  }
+  out +=
+      "\ndeem VERB --help says more. deem --version prints the version.\n"
+      "Exit codes: 0 done, 1 a check found something, 2 usage, 3 not measured, 4 something outside "
+      "failed,\n70 our bug, 130 interrupted (what was measured is kept).\n";
+  std::fputs(out.c_str(), stdout);
+}
+
+int unknown_verb(const Args& args) {
+  const std::string typed = args[0] + (args.size() > 1 && !args[1].starts_with('-') ? " " + args[1] : "");
+  std::string_view best = kVerbs[0].name;
+  std::size_t least = 1000;
+  for (const Verb& verb : kVerbs) {
+    for (const std::string& text : {args[0], typed}) {
+      const std::size_t d = edit_distance(text, verb.name);
+      if (d < least) {
+        least = d;
+        best = verb.name;
+      }
+    }
+  }
+  std::fprintf(stderr, "deem: no verb %s; did you mean deem %s? (deem --help lists them)\n",
+               printable(args[0], 40).c_str(), std::string(best).c_str());
+  return kUsage;
+}
+
+}  // namespace
+
+std::span<const Verb> verbs() { return kVerbs; }
+
+int report_error(const Error& error) {
+  std::fprintf(stderr, "deem: %s\n", error.message.c_str());
+  switch (error.code) {
+    case Error::Code::BadInput:
+    case Error::Code::NotFound: return kUsage;
+    case Error::Code::Corrupt:
+    case Error::Code::Unsupported: return kNotMeasured;
+    case Error::Code::Unavailable:
+    case Error::Code::Timeout: return kOutsideFailed;
+  }
+  return kOurBug;
+}
+
+int run_command_line(const Args& args) {
+  if (args.empty() || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
+    print_help();
+    return args.empty() ? kUsage : kDone;
+  }
+  if (args[0] == "--version") {
+    std::puts("deem " DEEM_VERSION);
+    return kDone;
+  }
+  for (const Verb& verb : kVerbs) {
+    const std::vector<std::string_view> words = split(verb.name, ' ');
+    if (words.size() > args.size() || !std::equal(words.begin(), words.end(), args.begin())) continue;
+    return verb.run(Args(args.begin() + static_cast<std::ptrdiff_t>(words.size()), args.end()));
+  }
+  return unknown_verb(args);
+}
+
+}  // namespace deem::cli
