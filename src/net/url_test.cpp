@@ -1,0 +1,92 @@
+#include "net/url.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/file.h"
+#include "net/secret.h"
+
+namespace deem::net {
+namespace {
+
+struct UrlCase {
+  const char* name;
+  const char* text;
+  Url::Scheme scheme;
+  const char* host;
+  int port;
+  const char* base;
+  const char* printed;
+};
+class ParseUrl : public testing::TestWithParam<UrlCase> {};
+
+TEST_P(ParseUrl, SplitsAndPrintsBack) {
+  const auto& c = GetParam();
+  const auto url = parse_url(c.text);
+  ASSERT_TRUE(url) << url.error().message;
+  EXPECT_EQ(url->scheme, c.scheme);
+  EXPECT_EQ(url->host, c.host);
+  EXPECT_EQ(url->port, c.port);
+  EXPECT_EQ(url->base, c.base);
+  EXPECT_EQ(url->to_string(), c.printed);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, ParseUrl,
+    testing::Values(
+        UrlCase{"Plain", "http://127.0.0.1:8000", Url::Scheme::Http, "127.0.0.1", 8000, "",
+                "http://127.0.0.1:8000"},
+        UrlCase{"UsualPort", "http://box/", Url::Scheme::Http, "box", 80, "", "http://box"},
+        UrlCase{"HttpsBase", "HTTPS://api.example.org/v1/", Url::Scheme::Https, "api.example.org", 443,
+                "/v1", "https://api.example.org/v1"},
+        UrlCase{"Version6", "http://[::1]:9/x", Url::Scheme::Http, "::1", 9, "/x", "http://[::1]:9/x"},
+        UrlCase{"Unix", "unix:/run/a.sock", Url::Scheme::Unix, "/run/a.sock", 0, "", "unix:/run/a.sock"},
+        UrlCase{"UnixBase", "unix:/run/a:b.sock:/v1", Url::Scheme::Unix, "/run/a:b.sock", 0, "/v1",
+                "unix:/run/a:b.sock:/v1"}),
+    [](const auto& p) { return p.param.name; });
+
+TEST(ParseUrl, RefusesWhatItCanNotReach) {
+  for (const char* text : {"", "box:8000", "ftp://box", "http://", "http://:80", "http://box:", "http://box:0",
+                           "http://box:65536", "http://box:8x", "http://b ox", "http://box/?a=b",
+                           "http://box#x", "http://[::1", "unix:", "unix:relative.sock"}) {
+    const auto url = parse_url(text);
+    ASSERT_FALSE(url) << text;
+    EXPECT_EQ(url.error().code, Error::Code::BadInput);
+  }
+  EXPECT_FALSE(parse_url("unix:/" + std::string(200, 'x')));
+}
+
+TEST(ParseUrl, RefusesCredentialsWithoutShowingThem) {
+  const auto url = parse_url("https://me:hunter2@box/v1");
+  ASSERT_FALSE(url);
+  EXPECT_EQ(url.error().message.find("hunter2"), std::string::npos);
+  EXPECT_NE(url.error().message.find("https://***@box/v1"), std::string::npos) << url.error().message;
+}
+
+TEST(Redact, HidesUserInfoAndKeyFields) {
+  EXPECT_EQ(redact("see http://a:b@c/d and x://e@f"), "see http://***@c/d and x://***@f");
+  EXPECT_EQ(redact("GET /p?api_key=s3&x=1&token=t"), "GET /p?api_key=***&x=1&token=***");
+  EXPECT_EQ(redact("mail a@b.c, http://h/p@q"), "mail a@b.c, http://h/p@q");
+}
+
+TEST(LoadSecret, ComesFromEnvironmentOrFileAndIsNeverInMessages) {
+  ::setenv("DEEM_TEST_KEY", " k3y ", 1);
+  ASSERT_TRUE(load_secret("DEEM_TEST_KEY", ""));
+  EXPECT_EQ(load_secret("DEEM_TEST_KEY", "")->reveal(), "k3y");
+  ::setenv("DEEM_TEST_KEY", "bad key", 1);
+  const auto bad = load_secret("DEEM_TEST_KEY", "");
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().message.find("bad key"), std::string::npos);
+  ::unsetenv("DEEM_TEST_KEY");
+  EXPECT_EQ(load_secret("DEEM_TEST_KEY", "").error().code, Error::Code::NotFound);
+  EXPECT_TRUE(load_secret("", "")->empty());
+
+  const std::string path = testing::TempDir() + "deem_key_file";
+  ASSERT_TRUE(write_file_atomically(path, "from-file\nsecond line\n"));
+  EXPECT_EQ(load_secret("", path)->reveal(), "from-file");
+  EXPECT_FALSE(load_secret("", path + ".absent"));
+}
+
+}  // namespace
+}  // namespace deem::net
