@@ -78,6 +78,10 @@ std::string escape(std::uint32_t point) {
 }  // namespace
 
 bool is_utf8(std::string_view bytes) {
+  return find_invalid_utf8(bytes) == std::string_view::npos;
+}
+
+std::size_t find_invalid_utf8(std::string_view bytes) {
   std::size_t at = 0;
   while (at < bytes.size()) {
     if (bytes.size() - at >= 8) {
@@ -89,10 +93,10 @@ bool is_utf8(std::string_view bytes) {
       }
     }
     const std::size_t length = sequence_length(bytes, at);
-    if (length == 0) return false;
+    if (length == 0) return at;
     at += length;
   }
-  return true;
+  return std::string_view::npos;
 }
 
 std::size_t count_code_points(std::string_view utf8) {

@@ -10,6 +10,9 @@ namespace deem {
 /// Whether `bytes` is well-formed UTF-8 (no surrogates, no overlong forms).
 bool is_utf8(std::string_view bytes);
 
+/// Where the first ill-formed sequence begins; npos when all is well-formed.
+std::size_t find_invalid_utf8(std::string_view bytes);
+
 /// Code points in well-formed UTF-8; what Python's len(str) gives.
 std::size_t count_code_points(std::string_view utf8);
 

@@ -39,6 +39,12 @@ INSTANTIATE_TEST_SUITE_P(
         Utf8Case{"CutThree", "\xe2\x82", false}, Utf8Case{"CutFour", "\xf0\x9f\x98", false}),
     [](const auto& p) { return p.param.name; });
 
+TEST(FindInvalidUtf8, NamesTheStartOfTheSequence) {
+  EXPECT_EQ(find_invalid_utf8("twelve bytes \xe2\x82"), 13);
+  EXPECT_EQ(find_invalid_utf8("é\xff"), 2);
+  EXPECT_EQ(find_invalid_utf8("é"), std::string_view::npos);
+}
+
 TEST(CountCodePoints, CountsWhatPythonCounts) {
   EXPECT_EQ(count_code_points(""), 0);
   EXPECT_EQ(count_code_points("naïve"), 5);
