@@ -86,13 +86,25 @@ bool is_system_header(const std::string& header) {
          header.ends_with("intrin.h");
 }
 
-// What is wrong with including `include` from a file of `module`, if anything.
-std::optional<std::string> refusal(const Layers& layers, const std::string& module, bool is_test,
+// Whether `allowed` names `folder` or one around it: "seat" allows "seat/local", not the reverse.
+bool allows(const std::set<std::string>& allowed, std::string folder) {
+  if (allowed.contains("*")) return true;
+  for (;;) {
+    if (allowed.contains(folder)) return true;
+    const std::size_t slash = folder.rfind('/');
+    if (slash == std::string::npos) return false;
+    folder.resize(slash);
+  }
+}
+
+// What is wrong with including `include` from a file in `folder` (below src/), if anything.
+std::optional<std::string> refusal(const Layers& layers, const std::string& folder, bool is_test,
                                    const Include& include) {
+  const std::string module = folder.substr(0, folder.find('/'));
   if (is_test && include.header.starts_with("gtest/")) return std::nullopt;
   for (const auto& [prefix, modules] : layers.libraries) {
     if (!include.header.starts_with(prefix)) continue;
-    if (modules.contains(module) || modules.contains("*")) return std::nullopt;
+    if (allows(modules, folder)) return std::nullopt;
     return "only for other modules by its line in src/layers.txt";
   }
   if (!include.quoted) {
@@ -137,8 +149,8 @@ TEST(Layers, EveryIncludeIsAllowed) {
     const std::string module = inside.begin()->string();
     ASSERT_TRUE(layers.modules.contains(module)) << module << " has no line in src/layers.txt";
     const std::string stem = entry.path().stem().string();
-    const bool is_test = stem.ends_with("_test") || stem.starts_with("fake_") ||
-                         stem.starts_with("test_");
+    const bool is_test =
+        stem.ends_with("_test") || stem.starts_with("fake_") || stem.starts_with("test_");
     std::ifstream file(entry.path());
     int number = 0;
     for (std::string line; std::getline(file, line);) {
@@ -146,7 +158,7 @@ TEST(Layers, EveryIncludeIsAllowed) {
       const std::optional<Include> include = parse_include(line);
       if (!include) continue;
       ++includes;
-      const auto reason = refusal(layers, module, is_test, *include);
+      const auto reason = refusal(layers, inside.parent_path().string(), is_test, *include);
       EXPECT_FALSE(reason) << "src/" << inside.string() << ":" << number << ": " << include->header
                            << ": " << *reason;
     }
@@ -165,7 +177,8 @@ TEST(Layers, EveryLibraryIsExplainedInTheDocs) {
 }
 
 TEST(Layers, ArrowsUpAndStrayLibrariesAreRefused) {
-  std::istringstream text("base:\nnet: base\nseat: base net\n<boost/: net\n<fmt/: *\n");
+  std::istringstream text(
+      "base:\nnet: base\nseat: base net\n<boost/: net\n<fmt/: *\n<llama: seat/local\n");
   const Layers layers = parse_layers(text);
   const auto quoted = [](const char* header) { return Include{.header = header, .quoted = true}; };
   const auto angled = [](const char* header) { return Include{.header = header, .quoted = false}; };
@@ -173,9 +186,13 @@ TEST(Layers, ArrowsUpAndStrayLibrariesAreRefused) {
   EXPECT_FALSE(refusal(layers, "net", false, quoted("net/http.h")));
   EXPECT_FALSE(refusal(layers, "net", false, angled("boost/asio.hpp")));
   EXPECT_FALSE(refusal(layers, "seat", false, angled("fmt/core.h")));
+  EXPECT_FALSE(refusal(layers, "seat/local", false, angled("llama.h")));
+  EXPECT_FALSE(refusal(layers, "seat/local/deeper", false, angled("llama.h")));
+  EXPECT_FALSE(refusal(layers, "seat/local", false, quoted("net/http.h")));
   EXPECT_FALSE(refusal(layers, "base", false, angled("sys/mman.h")));
   EXPECT_FALSE(refusal(layers, "base", true, angled("gtest/gtest.h")));
   EXPECT_TRUE(refusal(layers, "base", false, angled("gtest/gtest.h")));
+  EXPECT_TRUE(refusal(layers, "seat", false, angled("llama.h")));
   EXPECT_TRUE(refusal(layers, "net", false, quoted("seat/seat.h")));
   EXPECT_TRUE(refusal(layers, "net", true, quoted("seat/seat.h")));
   EXPECT_TRUE(refusal(layers, "seat", false, angled("boost/asio.hpp")));
