@@ -36,6 +36,9 @@ struct Config {
 /// The settings resume compares: everything that changes what is asked, not how fast.
 codec::Json settings_json(const Config& config);
 
+/// Adds one [[reading]]: task, name, given, score, chat, empty. Errors: BadInput.
+Result<void> add_reading(Config& config, const codec::Json& json);
+
 /// Reads settings_json's output into `config`. Errors: Corrupt.
 Result<void> read_settings(const codec::Json& settings, Config& config);
 

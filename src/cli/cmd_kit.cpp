@@ -2,11 +2,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/digest.h"
 #include "base/file.h"
 #include "cli/verbs.h"
 #include "codec/json.h"
 #include "kit/kit.h"
+#include "kit/show.h"
 
 namespace deem::cli {
 namespace {
@@ -40,10 +40,6 @@ Result<kit::Loaded> load(const KitFlags& flags, bool verify = true) {
   return kit::load_kit(flags.path, options);
 }
 
-std::string place(const kit::Finding& finding) {
-  return finding.file + (finding.line > 0 ? ":" + std::to_string(finding.line) : "");
-}
-
 std::string_view level_name(const kit::Finding& finding) {
   return finding.level == kit::Finding::Level::Refusal ? "refused" : "warning";
 }
@@ -51,7 +47,7 @@ std::string_view level_name(const kit::Finding& finding) {
 /// Prints findings to stderr; true when one is a refusal.
 bool print_findings(const kit::Loaded& loaded) {
   for (const kit::Finding& finding : loaded.findings) {
-    fmt::print(stderr, "{}: {}: {}\n", place(finding), level_name(finding), finding.message);
+    fmt::print(stderr, "{}\n", kit::to_string(finding));
   }
   return loaded.refused();
 }
@@ -91,46 +87,6 @@ Json kit_json(const kit::Kit& kit) {
   }
   out.set("tasks", std::move(tasks));
   return out;
-}
-
-void print_item(const kit::Kit& kit, const kit::Task& task, const kit::Item& item) {
-  const std::string_view state = kit.states[item.state].text;
-  const auto& options = item.question.options;
-  const bool fits = options.size() <= decision::kLetters;
-  const std::string prompt =
-      fits ? decision::render_letters(kit.layout, state, item.question, options, item.meta)
-           : decision::render_words(kit.layout, true, state, item.question, item.meta);
-  fmt::print("task {}  item {}  label {}{}\nprompt sha256 {}{}\n\n{}\n", task.name, item.id,
-             item.label.value_or("-"), item.kind.empty() ? "" : "  kind " + item.kind,
-             sha256_hex(prompt), fits ? "" : "  (over 52 options: asked as a tournament; listed here)", prompt);
-}
-
-std::string option_range(const kit::Task& task) {
-  std::size_t low = task.items.empty() ? 0 : ~std::size_t{0}, high = 0;
-  for (const kit::Item& item : task.items) {
-    low = std::min(low, item.question.options.size());
-    high = std::max(high, item.question.options.size());
-  }
-  return low == high ? std::to_string(low) : fmt::format("{}–{}", low, high);
-}
-
-void print_kit(const kit::Kit& kit) {
-  fmt::print("{} {}  licence {}  format {}\n", kit.name, kit.version,
-             kit.licence.empty() ? "not stated" : kit.licence, kit.format);
-  if (!kit.source.empty()) fmt::print("source  {}\n", kit.source);
-  fmt::print("digest  {}\n", kit.digest);
-  std::size_t longest = 0;
-  for (const kit::State& state : kit.states) longest = std::max(longest, state.text.size());
-  fmt::print("states  {}, the longest {} bytes\n\n", kit.states.size(), longest);
-  fmt::print("{:<16} {:<7} {:>6} {:>9} {:>8}  {}\n", "task", "type", "items", "labelled", "options", "readings");
-  for (const kit::Task& task : kit.tasks) {
-    std::size_t labelled = 0;
-    for (const kit::Item& item : task.items) labelled += item.label ? 1 : 0;
-    std::string readings = "letters words words-unlisted";
-    for (const auto& reading : task.readings) readings += " " + reading.name;
-    fmt::print("{:<16} {:<7} {:>6} {:>9} {:>8}  {}\n", task.name, decision::to_string(task.type),
-               task.items.size(), labelled, option_range(task), readings);
-  }
 }
 
 }  // namespace
@@ -177,19 +133,13 @@ int run_kit_show(const Args& args) {
   if (loaded->refused()) return print_findings(*loaded) ? kFound : kDone;
   if (item_id.empty()) {
     if (json) fmt::print("{}\n", codec::dump_json(kit_json(loaded->kit), {.ascii = false, .indent = 1}));
-    else print_kit(loaded->kit);
+    else std::fputs(kit::describe(loaded->kit).c_str(), stdout);
     return kDone;
   }
-  for (const kit::Task& task : loaded->kit.tasks) {
-    if (!task_name.empty() && task.name != task_name) continue;
-    for (const kit::Item& item : task.items) {
-      if (item.id != item_id) continue;
-      print_item(loaded->kit, task, item);
-      return kDone;
-    }
-  }
-  return report_error({Error::Code::NotFound, flags.path + ": no item " + item_id +
-                                                  (task_name.empty() ? "" : " in task " + task_name)});
+  const Result<std::string> item = kit::describe_item(loaded->kit, task_name, item_id);
+  if (!item) return report_error(item.error());
+  std::fputs(item->c_str(), stdout);
+  return kDone;
 }
 
 int run_kit_import(const Args& args) {

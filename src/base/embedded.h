@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace deem {
+
+/// A file carried inside the program.
+struct EmbeddedFile {
+  std::string_view path;   // inside its folder, "items/said.jsonl"
+  std::string_view bytes;
+};
+
+/// The demo kit, as it lies in kits/demo.
+std::span<const EmbeddedFile> demo_kit();
+
+}  // namespace deem

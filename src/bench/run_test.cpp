@@ -1,0 +1,237 @@
+#include "bench/run.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "base/file.h"
+#include "bench/journal.h"
+#include "bench/scripted_seat.h"
+#include "bench/test_folder.h"
+#include "bench/test_kit.h"
+#include "record/rows_file.h"
+
+namespace deem::bench {
+namespace {
+
+class Listener : public Observer {
+ public:
+  void stage(const std::string&) override {}
+  void announce(const Announcement& a) override { announced = a; }
+  void row(const record::Row&, const Progress& p) override {
+    last = p;
+    if (stop_after > 0 && p.asked_now >= stop_after) stop.request_stop();
+  }
+  void note(const std::string& what) override { notes.push_back(what); }
+
+  Announcement announced;
+  Progress last;
+  std::vector<std::string> notes;
+  std::size_t stop_after = 0;
+  std::stop_source stop;
+};
+
+class Running : public testing::Test {
+ protected:
+  void SetUp() override {
+    kit_path = join_path(folder.path(), "kit");
+    ASSERT_TRUE(kit::freeze_kit(small_kit(), kit_path));
+    config.kit = kit_path;
+    config.out = join_path(folder.path(), "run");
+    config.arms = {small_arm("read", {{"letters", false}, {"cloze", true}}), small_arm("write", {{"written", false}})};
+  }
+
+  Result<Outcome> go(RunOptions options = {}) {
+    const SeatFactory factory = [&](const seat::SeatSpec&) -> Result<std::unique_ptr<seat::Seat>> {
+      return std::unique_ptr<seat::Seat>(std::make_unique<ScriptedSeat>(script, calls));
+    };
+    return run(config, options, factory, listener, listener.stop.get_token());
+  }
+
+  /// How often each row stands in the file; a row that stands twice shows as 2.
+  std::map<std::string, int> rows() {
+    std::map<std::string, int> out;
+    const std::string bytes = read_file(join_path(config.out, "rows.jsonl")).value_or("");
+    for (std::size_t at = 0; at < bytes.size();) {
+      const std::size_t end = bytes.find('\n', at);
+      const auto row = record::parse_row(std::string_view(bytes).substr(at, end - at));
+      EXPECT_TRUE(row);
+      if (row) ++out[row->arm + "/" + row->task + "/" + row->id];
+      at = end + 1;
+    }
+    return out;
+  }
+  void expect_complete() {
+    const auto found = rows();
+    EXPECT_EQ(found.size(), 12U);
+    for (const auto& [name, n] : found) EXPECT_EQ(n, 1) << name;
+  }
+
+  TestFolder folder;
+  std::string kit_path;
+  Config config;
+  ScriptedSeat::Script script;
+  ScriptedSeat::Calls calls;
+  Listener listener;
+};
+
+TEST_F(Running, WritesARowForEveryItemOfEveryArm) {
+  const auto outcome = go();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->end, Outcome::End::Done);
+  EXPECT_EQ(outcome->rows, 12U);
+  expect_complete();
+  EXPECT_EQ(listener.announced.rows, 12U);
+  const auto record = record::load_run(config.out);
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_FALSE(record->ended.empty());
+  EXPECT_EQ(record->arms.size(), 2U);
+}
+
+TEST_F(Running, RefusesAFolderThatHoldsARunAlready) {
+  ASSERT_TRUE(go());
+  const auto again = go();
+  ASSERT_FALSE(again);
+  EXPECT_NE(again.error().message.find("deem resume"), std::string::npos) << again.error().message;
+}
+
+TEST_F(Running, StopsBetweenRowsAndResumesWithWhatIsMissingOnly) {
+  listener.stop_after = 5;
+  const auto first = go();
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->end, Outcome::End::Interrupted);
+  const int asked = calls.positions + calls.writes;
+  listener.stop = {};
+  listener.stop_after = 0;
+  const auto second = go({.resume = true});
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->end, Outcome::End::Done);
+  expect_complete();
+  EXPECT_EQ(calls.positions + calls.writes, 12);
+  EXPECT_EQ(second->asked_now, 12U - static_cast<std::size_t>(asked));
+}
+
+TEST_F(Running, RefusesToResumeWhenTheSeatIsAnother) {
+  listener.stop_after = 3;
+  ASSERT_TRUE(go());
+  listener.stop = {};
+  script.build = "scripted 2";
+  const auto second = go({.resume = true});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Error::Code::BadInput);
+  EXPECT_NE(second.error().message.find("scripted 2"), std::string::npos) << second.error().message;
+}
+
+TEST_F(Running, RefusesToResumeWhenKitOrSettingsChanged) {
+  listener.stop_after = 3;
+  ASSERT_TRUE(go());
+  listener.stop = {};
+  config.arms[0].min_mass = 0.5;
+  const auto settings = go({.resume = true});
+  ASSERT_FALSE(settings);
+  EXPECT_NE(settings.error().message.find("min-mass"), std::string::npos) << settings.error().message;
+  config.arms[0].min_mass = 0.05;
+  const std::string other = join_path(folder.path(), "other");
+  kit::Kit kit = small_kit();
+  kit.tasks[0].items[0].question.instructions = "Which of them?";
+  ASSERT_TRUE(kit::freeze_kit(kit, other));
+  config.kit = other;
+  const auto kit_changed = go({.resume = true});
+  ASSERT_FALSE(kit_changed);
+  EXPECT_NE(kit_changed.error().message.find("kit"), std::string::npos);
+}
+
+TEST_F(Running, GoesOnAfterAnErrorAndAsksItAgainOnlyWhenTold) {
+  script.fails = [](const std::string& prompt) -> std::optional<Error> {
+    if (prompt.find("south") == std::string::npos) return std::nullopt;
+    return Error{Error::Code::Unavailable, "HTTP 503: busy"};
+  };
+  const auto first = go();
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->errors, 6U);
+  EXPECT_EQ(first->rows, 12U);
+  script.fails = nullptr;
+  const auto idle = go({.resume = true});
+  ASSERT_TRUE(idle);
+  EXPECT_EQ(idle->asked_now, 0U);
+  const auto retried = go({.resume = true, .retry_errors = true});
+  ASSERT_TRUE(retried) << retried.error().message;
+  EXPECT_EQ(retried->asked_now, 6U);
+  const auto file = record::load_rows(join_path(config.out, "rows.jsonl"));
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->rows.size(), 12U);
+  for (const auto& row : file->rows) EXPECT_EQ(row.status, record::Row::Status::Asked);
+}
+
+TEST_F(Running, StopsAtTheLimitOfErrors) {
+  script.fails = [](const std::string&) { return Error{Error::Code::Unavailable, "down"}; };
+  config.max_errors = 2;
+  const auto outcome = go();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->end, Outcome::End::TooManyErrors);
+  EXPECT_EQ(outcome->errors, 2U);
+}
+
+TEST_F(Running, RefusesWhatDoesNotFitBeforeAskingAnything) {
+  script.context = 10;
+  const auto outcome = go();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->refused, 12U);
+  EXPECT_EQ(calls.positions + calls.writes + calls.likelihoods, 0);
+  const auto file = record::load_rows(join_path(config.out, "rows.jsonl"));
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->rows[0].reason, "overlong");
+  EXPECT_GT(file->rows[0].reason_number.value_or(0), 10);
+}
+
+TEST_F(Running, SaysWhenThereIsNoCensus) {
+  script.census = false;
+  ASSERT_TRUE(go());
+  ASSERT_FALSE(listener.notes.empty());
+  EXPECT_NE(listener.notes[0].find("census not measured"), std::string::npos);
+}
+
+TEST_F(Running, LimitLimitsTheCalls) {
+  config.limit = 1;
+  config.arms = {small_arm("read", {{"letters", false}})};
+  ASSERT_TRUE(go());
+  EXPECT_EQ(calls.positions, 2);  // one item of each of two tasks
+}
+
+TEST_F(Running, ManyWorkersWriteEveryRowOnce) {
+  config.concurrency = 8;
+  config.repeat = 1;
+  const auto outcome = go();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  expect_complete();
+}
+
+TEST_F(Running, KillAtFiftyMomentsLosesNoRowAndDoublesNone) {
+  std::mt19937 random(20261201);
+  script.before_reply = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+  for (int i = 0; i < 50; ++i) {
+    config.out = join_path(folder.path(), "run" + std::to_string(i));
+    const pid_t child = ::fork();
+    if (child == 0) {
+      (void)go();
+      ::_exit(0);
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 25'000));
+    ::kill(child, SIGKILL);
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    const bool began = file_exists(join_path(config.out, "run.json"));
+    const std::size_t before = began ? record::load_rows(join_path(config.out, "rows.jsonl"))->rows.size() : 0;
+    const auto outcome = go({.resume = began});
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->asked_now, 12U - before);
+    expect_complete();
+  }
+}
+
+}  // namespace
+}  // namespace deem::bench

@@ -1,0 +1,148 @@
+#include <algorithm>
+
+#include "bench/config.h"
+
+namespace deem::bench {
+namespace {
+
+using codec::Json;
+
+constexpr Order kOrders[] = {Order::State, Order::Item, Order::Shuffle};
+
+Json to_json(const std::string& task_and_name, const kit::LikelihoodReading& reading) {
+  const std::size_t dot = task_and_name.rfind('.');
+  Json out = Json::object();
+  out.set("task", task_and_name.substr(0, dot));
+  out.set("name", reading.name);
+  out.set("given", reading.given.text());
+  out.set("score", reading.score.text());
+  out.set("chat", reading.chat);
+  out.set("empty", reading.empty);
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(Order order) {
+  switch (order) {
+    case Order::State: return "state";
+    case Order::Item: return "item";
+    case Order::Shuffle: return "shuffle";
+  }
+  return "state";
+}
+
+std::optional<Order> parse_order(std::string_view name) {
+  const auto found = std::ranges::find(kOrders, name, [](Order order) { return to_string(order); });
+  return found == std::end(kOrders) ? std::nullopt : std::optional(*found);
+}
+
+Result<void> add_reading(Config& config, const Json& json) {
+  if (!json.is_object()) return fail(Error::Code::BadInput, "a reading is no table");
+  for (const auto& [key, value] : json.members()) {
+    static constexpr std::string_view kKnown[] = {"task", "name", "given", "score", "chat", "empty"};
+    if (std::ranges::find(kKnown, key) == std::end(kKnown)) {
+      return fail(Error::Code::BadInput, "reading: no setting " + key +
+                                             "; it takes task, name, given, score, chat and empty");
+    }
+  }
+  const auto text = [&](std::string_view key) { return json.get_string(key); };
+  if (!text("task") || !text("name") || !text("given") || !text("score")) {
+    return fail(Error::Code::BadInput, "a reading wants task, name, given and score");
+  }
+  const std::string where = "reading " + *text("name");
+  kit::LikelihoodReading reading;
+  reading.name = *text("name");
+  Result<decision::Template> given = decision::Template::parse(*text("given"));
+  if (!given) return fail(where + ": given", given.error());
+  Result<decision::Template> score = decision::Template::parse(*text("score"));
+  if (!score) return fail(where + ": score", score.error());
+  reading.given = std::move(*given);
+  reading.score = std::move(*score);
+  reading.chat = json.get_bool("chat").value_or(false);
+  reading.empty = text("empty").value_or("N/A");
+  config.kit_options.extra_readings[*text("task") + "." + reading.name] = std::move(reading);
+  return {};
+}
+
+Json settings_json(const Config& config) {
+  Json out = Json::object();
+  out.set("order", to_string(config.order));
+  out.set("seed", config.seed);
+  out.set("repeat", config.repeat);
+  out.set("limit", config.limit);
+  out.set("concurrency", config.concurrency);
+  Json tasks = Json::array();
+  for (const std::string& task : config.tasks) tasks.push(task);
+  out.set("tasks", std::move(tasks));
+  out.set("kit_format", config.kit_options.format);
+  out.set("kit_task", config.kit_options.task);
+  if (const auto& type = config.kit_options.type) out.set("kit_type", decision::to_string(*type));
+  out.set("kit_instructions", config.kit_options.instructions);
+  out.set("kit_seed", config.kit_options.seed);
+  out.set("open_labels", config.kit_options.open_labels);
+  Json columns = Json::object();
+  for (const auto& [field, column] : config.kit_options.columns) columns.set(field, column);
+  out.set("columns", std::move(columns));
+  Json readings = Json::array();
+  for (const auto& [name, reading] : config.kit_options.extra_readings) {
+    readings.push(to_json(name, reading));
+  }
+  out.set("readings", std::move(readings));
+  return out;
+}
+
+Result<void> read_settings(const Json& settings, Config& config) {
+  const auto order = parse_order(settings.get_string("order").value_or(""));
+  const auto seed = settings.get_int("seed"), repeat = settings.get_int("repeat");
+  const auto limit = settings.get_int("limit"), concurrency = settings.get_int("concurrency");
+  const Json *tasks = settings.find("tasks"), *columns = settings.find("columns");
+  const Json* readings = settings.find("readings");
+  if (!order || !seed || !repeat || !limit || !concurrency || tasks == nullptr ||
+      !tasks->is_array() || columns == nullptr || !columns->is_object() || readings == nullptr ||
+      !readings->is_array()) {
+    return fail(Error::Code::Corrupt, "settings lack a member or hold one of another kind");
+  }
+  config.order = *order;
+  config.seed = static_cast<std::uint64_t>(*seed);
+  config.repeat = static_cast<int>(*repeat);
+  config.limit = *limit;
+  config.concurrency = static_cast<int>(*concurrency);
+  for (const Json& task : tasks->items()) {
+    if (task.is_string()) config.tasks.push_back(task.as_string());
+  }
+  config.kit_options.format = settings.get_string("kit_format").value_or("");
+  config.kit_options.task = settings.get_string("kit_task").value_or("");
+  config.kit_options.type = decision::parse_question_type(settings.get_string("kit_type").value_or(""));
+  config.kit_options.instructions = settings.get_string("kit_instructions").value_or("");
+  config.kit_options.seed = static_cast<std::uint64_t>(settings.get_int("kit_seed").value_or(1));
+  config.kit_options.open_labels = settings.get_bool("open_labels").value_or(false);
+  for (const auto& [field, column] : columns->members()) {
+    if (column.is_string()) config.kit_options.columns[field] = column.as_string();
+  }
+  for (const Json& reading : readings->items()) {
+    if (Result<void> added = add_reading(config, reading); !added) return fail(added.error());
+  }
+  return {};
+}
+
+Result<void> check_config(const Config& config) {
+  const auto wrong = [](std::string what) { return fail(Error::Code::BadInput, std::move(what)); };
+  if (config.kit.empty()) return wrong("no kit; try --kit kits/demo, or a deem.toml");
+  if (config.arms.empty()) return wrong("no arm; try --seat local:model.gguf, or --arm, or a deem.toml");
+  if (config.out.empty()) return wrong("no run folder; try --out runs/one");
+  if (config.concurrency < 1 || config.concurrency > 4096) return wrong("--concurrency: 1 to 4096");
+  if (config.repeat < 1) return wrong("--repeat: 1 or more");
+  if (config.limit < 0) return wrong("--limit: 0 (all) or more");
+  if (config.max_errors < 0) return wrong("--max-errors: 0 (go on) or more");
+  if (config.seed > INT64_MAX) return wrong("--seed: up to 9223372036854775807");
+  for (std::size_t a = 0; a < config.arms.size(); ++a) {
+    if (Result<void> good = check_arm(config.arms[a]); !good) return good;
+    for (std::size_t b = 0; b < a; ++b) {
+      if (config.arms[a].name == config.arms[b].name) return wrong("two arms named " + config.arms[a].name);
+    }
+  }
+  return {};
+}
+
+}  // namespace deem::bench

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/text.h"
+#include "cli/verbs.h"
+
+namespace deem::cli {
+namespace {
+
+/// First words of verbs ("kit"), each once; or the second words under `first`.
+std::string words(std::string_view first) {
+  std::string out;
+  for (const Verb& verb : verbs()) {
+    const auto parts = split(verb.name, ' ');
+    std::string_view word;
+    if (first.empty()) word = parts[0];
+    else if (parts.size() > 1 && parts[0] == first) word = parts[1];
+    if (word.empty() || (" " + out + " ").find(" " + std::string(word) + " ") != std::string::npos) continue;
+    out += (out.empty() ? "" : " ") + std::string(word);
+  }
+  return out;
+}
+
+// Flags come from the verb's own help, so that a completion can not grow stale.
+std::string bash() {
+  return fmt::format(R"(_deem() {{
+  local cur=${{COMP_WORDS[COMP_CWORD]}} verb=${{COMP_WORDS[1]:-}} words
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="{0} --help --version"
+  elif [ "$verb" = kit ] && [ "$COMP_CWORD" -eq 2 ]; then
+    words="{1}"
+  elif [ "$verb" = completions ]; then
+    words="bash zsh fish"
+  elif [[ "$cur" == -* ]]; then
+    if [ "$verb" = kit ]; then verb="kit ${{COMP_WORDS[2]}}"; fi
+    words=$(deem $verb --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]*')
+  else
+    COMPREPLY=($(compgen -f -- "$cur"))
+    return
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}}
+complete -o filenames -F _deem deem
+)", words(""), words("kit"));
+}
+
+std::string zsh() {
+  return "#compdef deem\nautoload -U +X bashcompinit && bashcompinit\n" + bash();
+}
+
+std::string fish() {
+  std::string out = "complete -c deem -n __fish_use_subcommand -f\n";
+  for (const Verb& verb : verbs()) {
+    const auto parts = split(verb.name, ' ');
+    const std::string condition = parts.size() == 1 ? "__fish_use_subcommand"
+                                                    : "__fish_seen_subcommand_from " + std::string(parts[0]);
+    if (parts.size() > 1) {
+      out += fmt::format("complete -c deem -n __fish_use_subcommand -a {} -d 'kits'\n", parts[0]);
+    }
+    out += fmt::format("complete -c deem -n '{}' -a {} -d '{}'\n", condition, parts.back(), verb.summary);
+  }
+  out += "complete -c deem -n 'string match -q -- \"-*\" (commandline -ct)' -f -a "
+         "'(eval (commandline -opc) --help 2>/dev/null | string match -ra -- \"--[a-z][a-z-]*\")'\n";
+  return out;
+}
+
+}  // namespace
+
+int run_completions(const Args& args) {
+  CLI::App app("Print the shell completions of deem.\n\n"
+               "  deem completions bash > /etc/bash_completion.d/deem\n", "deem completions");
+  std::string shell;
+  app.add_option("SHELL", shell, "bash, zsh or fish")->required();
+  if (const auto code = parse(app, args)) return *code;
+  if (shell == "bash") std::fputs(bash().c_str(), stdout);
+  else if (shell == "zsh") std::fputs(zsh().c_str(), stdout);
+  else if (shell == "fish") std::fputs(fish().c_str(), stdout);
+  else return report_error({Error::Code::BadInput, "completions: bash, zsh or fish, not " + printable(shell, 20)});
+  return kDone;
+}
+
+}  // namespace deem::cli

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "base/embedded.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "bench/run.h"
+#include "cli/run_flags.h"
+#include "cli/run_printer.h"
+#include "cli/show_score.h"
+#include "cli/verbs.h"
+
+namespace deem::cli {
+namespace {
+
+/// Writes the demo kit the program carries into `folder`.
+Result<void> unpack_demo_kit(const std::string& folder) {
+  for (const EmbeddedFile& file : demo_kit()) {
+    const std::string path = join_path(folder, file.path);
+    if (Result<void> made = make_folders(path.substr(0, path.rfind('/'))); !made) return made;
+    if (Result<void> written = write_file_atomically(path, file.bytes); !written) return written;
+  }
+  return {};
+}
+
+/// --model, else DEEM_MODEL.
+Result<std::string> find_model(const std::string& typed) {
+  const char* env = std::getenv("DEEM_MODEL");
+  const std::string path = !typed.empty() ? typed : env != nullptr ? env : "";
+  if (path.empty()) {
+    return fail(Error::Code::BadInput,
+                "no model: name a GGUF file with --model or DEEM_MODEL (make demo fetches the "
+                "default one, tools/fetch-model prints where it lies)");
+  }
+  if (!file_exists(path)) return fail(Error::Code::NotFound, path + ": no such file");
+  return path;
+}
+
+/// The three arms: letters and likelihoods of the same model, and what it writes.
+std::vector<bench::Arm> demo_arms(const std::string& model, int threads) {
+  bench::Arm letters;
+  letters.name = "letters";
+  letters.seat.kind = "local";
+  letters.seat.address = model;
+  letters.seat.threads = threads;
+  letters.readings = {{"letters", false}};
+  bench::Arm texts = letters;
+  texts.name = "texts";
+  texts.group = 16;
+  texts.readings = {{"words-unlisted", false}, {"cloze", true}, {"channel", false}, {"gain", true}};
+  bench::Arm written = letters;
+  written.name = "written";
+  written.mode = bench::Mode::Generate;
+  written.readings = {{"written", false}};
+  return {letters, texts, written};
+}
+
+}  // namespace
+
+int run_demo(const Args& args) {
+  CLI::App app("Ask the bundled kit of a local model by its letters, by the likelihoods of texts and by\n"
+               "written answers, and print the scored table.\n\n"
+               "  deem demo --model SmolLM2-135M-Instruct.Q4_1.gguf\n",
+               "deem demo");
+  std::string model, out, format_name = "text";
+  int threads = 0;
+  std::int64_t limit = 0;
+  bool quiet = false;
+  app.add_option("--model", model, "a GGUF file; DEEM_MODEL when absent");
+  app.add_option("--out", out, "run folder; runs/TIME-demo when absent");
+  app.add_option("--limit", limit, "only the first N items of each task");
+  app.add_option("--threads", threads, "threads of the model; the machine's cores when absent");
+  app.add_option("--format", format_name, "of the table: text, md, csv or json");
+  app.add_flag("--quiet", quiet, "no progress");
+  if (const auto code = parse(app, args)) return *code;
+  const auto format = parse_output_format(format_name);
+  if (!format) return report_error(format.error());
+  const Result<std::string> path = find_model(model);
+  if (!path) return report_error(path.error());
+  bench::Config config;
+  config.out = out.empty() ? new_run_folder("runs", "demo") : out;
+  config.kit = join_path(config.out, "kit");
+  config.limit = limit;
+  config.arms = demo_arms(*path, threads);
+  if (file_exists(join_path(config.out, "run.json"))) {
+    return report_error({Error::Code::BadInput, config.out + ": holds a run already; deem resume " +
+                                                    config.out + ", or another --out"});
+  }
+  if (Result<void> unpacked = unpack_demo_kit(config.kit); !unpacked) return report_error(unpacked.error());
+  const Interrupt interrupt;
+  RunPrinter printer(quiet);
+  const auto outcome = bench::run(config, {}, seat::make_seat, printer, interrupt.token());
+  printer.finish();
+  return finish_run(outcome, config.out, *format, quiet);
+}
+
+}  // namespace deem::cli
