@@ -164,8 +164,7 @@ std::string render_letters(const Layout& layout, std::string_view state, const Q
 }
 
 std::string render_words(const Layout& layout, bool listed_options, std::string_view state,
-                         const Question& question,
-                         const std::map<std::string, std::string>& meta) {
+                         const Question& question, const std::map<std::string, std::string>& meta) {
   Template::Fields fields = fields_of(state, question, meta);
   if (!listed_options) return layout.words_unlisted.fill(fields);
   const std::string lines = listed(layout.words_option, fields, question.options, false);

@@ -20,9 +20,9 @@ class Template {
   static Result<Template> parse(std::string_view text);
 
   struct Fields {
-    std::string_view state, instructions, question, options;
+    std::string_view state = {}, instructions = {}, question = {}, options = {};
     const Option* option = nullptr;
-    std::string_view letter;
+    std::string_view letter = {};
     const std::map<std::string, std::string>* meta = nullptr;  // string and number values, printed
   };
   /// A missing meta field or a missing option fills in as empty; an empty question as the
@@ -45,15 +45,16 @@ class Template {
 /// How a question is laid out for `letters`, `words` (listed) and written answers.
 struct Layout {
   Template prompt;
-  Template option;           // one line per option, joined by "\n" into {options}
-  Template words_listed;     // prompt of `words`: options listed without letters
-  Template words_option;     // its option line
-  Template words_unlisted;   // prompt of `words`: options not listed
+  Template option;             // one line per option, joined by "\n" into {options}
+  Template words_listed;       // prompt of `words`: options listed without letters
+  Template words_option;       // its option line
+  Template words_unlisted;     // prompt of `words`: options not listed
   std::string digest() const;  // sha256 over the five texts in this order, "\n\0" between them
 };
 
 /// The reference bench's layout (decisions.md 2.1); byte-identical to run.py's prompts.
-///   State:\n{state}\n\nQuestion: {instructions}\nOptions:\n{options}\n\nAnswer with the letter of the best option only.
+///   State:\n{state}\n\nQuestion: {instructions}\nOptions:\n{options}\n\nAnswer with the letter of
+///   the best option only.
 /// with option lines "[{letter}] {key}: {description}".
 Layout reference_layout();
 

@@ -14,8 +14,8 @@
 namespace deem::decision {
 namespace {
 
-constexpr double kSentinel = -9999.0;   // what vLLM and OpenAI print where they have no number
-constexpr double kMassSlack = 1e-3;     // rounding of printed logprobs over a long list
+constexpr double kSentinel = -9999.0;  // what vLLM and OpenAI print where they have no number
+constexpr double kMassSlack = 1e-3;    // rounding of printed logprobs over a long list
 
 constexpr std::array<std::pair<LetterPolicy, std::string_view>, 4> kPolicies = {{
     {LetterPolicy::Exact, "exact"},
@@ -251,8 +251,7 @@ std::optional<VoidCause> parse_void_cause(std::string_view name) {
   return std::nullopt;
 }
 
-LettersReading read_letters(const FirstPosition& position, std::size_t n,
-                            const LettersRule& rule) {
+LettersReading read_letters(const FirstPosition& position, std::size_t n, const LettersRule& rule) {
   LettersReading reading;
   reading.logprobs.resize(n);
   const auto entries = distinct_entries(position);
@@ -280,9 +279,8 @@ LettersReading read_letters(const FirstPosition& position, std::size_t n,
       if (is_reading(position.exact[i])) reading.logprobs[i] = position.exact[i];
     }
   } else {
-    ByPolicy read = rule.policy == LetterPolicy::Reference
-                        ? apply_reference(position.top, n)
-                        : apply_policy(entries, n, rule.policy);
+    ByPolicy read = rule.policy == LetterPolicy::Reference ? apply_reference(position.top, n)
+                                                           : apply_policy(entries, n, rule.policy);
     reading.logprobs = std::move(read.logprobs);
     outside = read.outside;
   }

@@ -12,9 +12,9 @@ namespace deem::decision {
 /// One entry of a first output position as a server returned it. `logprob` is natural log;
 /// none when the server sent null, "-Infinity", or left it out.
 struct TokenScore {
-  std::string token;                     // decoded text as sent ("" when absent)
-  std::optional<std::int64_t> id;        // vocabulary id, where the server gives one
-  std::optional<double> logprob;
+  std::string token = {};               // decoded text as sent ("" when absent)
+  std::optional<std::int64_t> id = {};  // vocabulary id, where the server gives one
+  std::optional<double> logprob = {};
 };
 
 /// exact: the one id that is the bare letter; where a list without ids holds its spelling twice,
@@ -30,45 +30,45 @@ std::optional<LetterPolicy> parse_letter_policy(std::string_view name);
 struct FirstPosition {
   /// Exact readings per letter under the asked policy, when the seat can give them (local;
   /// by ids); empty otherwise. Natural log of the summed probability.
-  std::vector<std::optional<double>> exact;
-  std::vector<TokenScore> top;           // the top list in the order sent, sampled token excluded
-                                         // unless it is in the list
-  std::optional<TokenScore> sampled;     // the token the server says it wrote
-  std::optional<double> top_mass;        // sum of exp(logprob) over `top` where finite
-  int asked_k = 0;                       // how many entries were asked; 0: whole vocabulary
-  bool logprobs_present = false;         // false: the list was null, empty or missing
+  std::vector<std::optional<double>> exact = {};
+  std::vector<TokenScore> top = {};        // the top list in the order sent, sampled token excluded
+                                           // unless it is in the list
+  std::optional<TokenScore> sampled = {};  // the token the server says it wrote
+  std::optional<double> top_mass = {};     // sum of exp(logprob) over `top` where finite
+  int asked_k = 0;                         // how many entries were asked; 0: whole vocabulary
+  bool logprobs_present = false;           // false: the list was null, empty or missing
 };
 
 /// Why a reading is no answer. The text of each stands in docs/formats/row.md.
 enum class VoidCause {
   None,
-  NoLogprobs,         // list null, empty or missing
-  NoLetterSeen,       // none of the letters among the entries
-  ThinkingToken,      // position 0 opens a thinking channel (<think>, <|channel>, <|channel|>…)
-  AllZeroLogprobs,    // every logprob exactly 0
-  SentinelLogprob,    // −9999.0 or below for the sampled or first token, or an exact letter
-  NotANumber,         // NaN where a number should be
-  MultiCharacter,     // the likeliest entry begins with a letter but is a longer word fused to it
-                      // ("B)" "Based"…) and the letters' mass is small beside it
-  LowLabelMass,       // letters hold less than the stated mass
-  TruncatedPrompt,    // the server counted fewer prompt tokens than the census
+  NoLogprobs,           // list null, empty or missing
+  NoLetterSeen,         // none of the letters among the entries
+  ThinkingToken,        // position 0 opens a thinking channel (<think>, <|channel>, <|channel|>…)
+  AllZeroLogprobs,      // every logprob exactly 0
+  SentinelLogprob,      // −9999.0 or below for the sampled or first token, or an exact letter
+  NotANumber,           // NaN where a number should be
+  MultiCharacter,       // the likeliest entry begins with a letter but is a longer word fused to it
+                        // ("B)" "Based"…) and the letters' mass is small beside it
+  LowLabelMass,         // letters hold less than the stated mass
+  TruncatedPrompt,      // the server counted fewer prompt tokens than the census
   ProbabilityAboveOne,  // listed masses sum to over 1 (processed logprobs or a broken server)
-  NotFinite,          // a likelihood that is not finite
+  NotFinite,            // a likelihood that is not finite
 };
 
-std::string_view to_string(VoidCause cause);                       // "low_label_mass"
+std::string_view to_string(VoidCause cause);  // "low_label_mass"
 std::optional<VoidCause> parse_void_cause(std::string_view name);
 
 /// Letters as read. `logprobs[i]` none: not seen; then `bound` is an upper bound for it when there
 /// is one: the lowest logprob listed (top k), the log of the mass the seen letters leave (exact).
 struct LettersReading {
-  std::vector<std::optional<double>> logprobs;
-  std::optional<double> bound;
-  double mass_letters = 0;               // sum of exp(logprobs) seen
-  std::optional<double> mass_outside;    // 1 − mass_letters when exact, else mass of other entries
-  std::string top_token;                 // the sampled token, else the likeliest listed
-  std::optional<std::int64_t> top_id;
-  std::optional<double> top_logprob;
+  std::vector<std::optional<double>> logprobs = {};
+  std::optional<double> bound = {};
+  double mass_letters = 0;                  // sum of exp(logprobs) seen
+  std::optional<double> mass_outside = {};  // 1 − mass_letters when exact, else of other entries
+  std::string top_token = {};               // the sampled token, else the likeliest listed
+  std::optional<std::int64_t> top_id = {};
+  std::optional<double> top_logprob = {};
   VoidCause cause = VoidCause::None;
 };
 
@@ -89,8 +89,8 @@ LettersReading read_letters(const FirstPosition& position, std::size_t n, const 
 /// bound or the lowest seen, whichever is lower (never above a letter that was seen); under the
 /// Reference policy it takes −30, as run.py does. Returns indices that were filled.
 struct Filled {
-  std::vector<double> logprobs;
-  std::vector<std::size_t> floored;
+  std::vector<double> logprobs = {};
+  std::vector<std::size_t> floored = {};
 };
 Filled fill_missing(const LettersReading& reading, LetterPolicy policy);
 

@@ -14,13 +14,13 @@ namespace {
 using Words = std::set<std::string, std::less<>>;
 
 constexpr auto kStopWords = std::to_array<std::string_view>(
-    {"a",    "about", "after", "all",   "an",   "and",   "any",  "are",  "as",   "at",   "be",
-     "been", "before", "but",  "by",    "can",  "did",   "do",   "does", "for",  "from", "had",
-     "has",  "have",  "he",    "her",   "his",  "how",   "i",    "if",   "in",   "into", "is",
-     "it",   "its",   "me",    "my",    "no",   "not",   "of",   "on",   "or",   "s",    "she",
-     "so",   "t",     "than",  "that",  "the",  "their", "them", "then", "there", "these", "they",
-     "this", "those", "to",    "up",    "was",  "we",    "were", "what", "when", "where", "which",
-     "who",  "whom",  "whose", "why",   "will", "with",  "would", "you", "your"});
+    {"a",    "about",  "after", "all",  "an",   "and",   "any",   "are",  "as",    "at",    "be",
+     "been", "before", "but",   "by",   "can",  "did",   "do",    "does", "for",   "from",  "had",
+     "has",  "have",   "he",    "her",  "his",  "how",   "i",     "if",   "in",    "into",  "is",
+     "it",   "its",    "me",    "my",   "no",   "not",   "of",    "on",   "or",    "s",     "she",
+     "so",   "t",      "than",  "that", "the",  "their", "them",  "then", "there", "these", "they",
+     "this", "those",  "to",    "up",   "was",  "we",    "were",  "what", "when",  "where", "which",
+     "who",  "whom",   "whose", "why",  "will", "with",  "would", "you",  "your"});
 
 void add_words(Words& words, std::string_view text) {
   const std::string normal = normal_words(text);
@@ -58,9 +58,9 @@ std::optional<OverlapChoice> overlap_choice(std::string_view state, const Questi
   for (std::size_t i = 0; i < question.options.size(); ++i) {
     const Option& option = question.options[i];
     Words own;
-    for (const std::string_view part : {std::string_view(option.key),
-                                        std::string_view(option.description),
-                                        std::string_view(option.text)}) {
+    for (const std::string_view part :
+         {std::string_view(option.key), std::string_view(option.description),
+          std::string_view(option.text)}) {
       add_words(own, part);
     }
     const auto shared = static_cast<double>(count_shared(own, option.text.empty() ? known : asked));

@@ -10,9 +10,9 @@ namespace {
 using Set = std::span<const std::string_view>;
 
 constexpr auto kLeadingFillers = std::to_array<std::string_view>(
-    {"the", "a", "an", "it", "it s", "s", "is", "its", "i", "think", "believe", "would", "say",
-     "that", "this", "was", "be", "by", "section", "option", "level", "probably", "likely",
-     "definitely", "speaker"});
+    {"the",     "a",       "an",    "it",       "it s",   "s",          "is",     "its", "i",
+     "think",   "believe", "would", "say",      "that",   "this",       "was",    "be",  "by",
+     "section", "option",  "level", "probably", "likely", "definitely", "speaker"});
 constexpr auto kTrailingFillers = std::to_array<std::string_view>(
     {"section", "option", "said", "it", "this", "that", "the", "line"});
 constexpr auto kClauseStops = std::to_array<std::string_view>({"because", "since"});
@@ -35,12 +35,12 @@ bool ends_clause(std::string_view gap) {
 
 Phrases::Phrases(std::span<const Option> options) {
   for (const Option& option : options) {
-    names_.push_back({.key = normal_words(option.key),
-                      .description = normal_words(option.description),
-                      .head = normal_words(
-                          std::string_view(option.description).substr(
-                              0, option.description.find(','))),
-                      .text = normal_words(option.text)});
+    names_.push_back(
+        {.key = normal_words(option.key),
+         .description = normal_words(option.description),
+         .head = normal_words(
+             std::string_view(option.description).substr(0, option.description.find(','))),
+         .text = normal_words(option.text)});
   }
 }
 
@@ -95,8 +95,8 @@ std::optional<WrittenAnswer> Phrases::find_at(std::string_view text, std::span<c
   const std::string& word = words[first].lower;
   if (!is_yes_no(word) || first + 1 >= words.size()) return std::nullopt;
   const bool positive = word == "yes" || word == "true";
-  const bool goes_on = positive ? !has(kNotAfterYes, words[first + 1].lower)
-                                : has(kAfterNo, words[first + 1].lower);
+  const bool goes_on =
+      positive ? !has(kNotAfterYes, words[first + 1].lower) : has(kAfterNo, words[first + 1].lower);
   return goes_on ? find_exactly(word) : std::nullopt;
 }
 

@@ -17,9 +17,9 @@ std::optional<QuestionType> parse_question_type(std::string_view name);
 /// One option as it is listed. `text` is the option's own text for readings by likelihood (for a
 /// section: heading and body); empty means: description, or the key when that is empty too.
 struct Option {
-  std::string key;
-  std::string description;
-  std::string text;
+  std::string key = {};
+  std::string description = {};
+  std::string text = {};
 
   std::string_view own_text() const {
     return !text.empty() ? text : !description.empty() ? description : key;
@@ -33,9 +33,9 @@ struct Option {
 /// message) where it differs from the full `instructions`; templates may name either.
 struct Question {
   QuestionType type = QuestionType::Choice;
-  std::string instructions;
-  std::string question;
-  std::vector<Option> options;
+  std::string instructions = {};
+  std::string question = {};
+  std::vector<Option> options = {};
 };
 
 /// How many options one prompt can letter: A–Z then a–z.

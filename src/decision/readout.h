@@ -37,7 +37,7 @@ double confidence_typesafe_choice(std::span<const double> p);  // (max−1/n)/(1
 double confidence_typesafe_score(std::span<const double> p);   // max(0, 1 − Σ p_i·|i−mode|/D)
 double confidence_entropy(std::span<const double> p);          // 1 − H/ln n; 1 for n = 1
 double margin_top2(std::span<const double> p);
-double expectation(std::span<const double> p);                 // Σ i·p_i
+double expectation(std::span<const double> p);  // Σ i·p_i
 
 /// Groups for n options of at most `limit` each: ceil(n/limit) of them, sizes differing by one at
 /// most, the longer ones first. 53→27+26, 104→52+52, 105→35×3, 255→51×5. Each entry is
@@ -58,21 +58,22 @@ std::vector<double> combine_tournament(const std::vector<std::vector<double>>& g
 
 /// Raw numbers of one text scored by likelihood.
 struct TextScore {
-  double sum = 0;            // natural log-likelihood of the scored tokens
-  std::size_t tokens = 0;    // how many tokens were scored
-  std::size_t bytes = 0;     // bytes of the scored text
+  double sum = 0;          // natural log-likelihood of the scored tokens
+  std::size_t tokens = 0;  // how many tokens were scored
+  std::size_t bytes = 0;   // bytes of the scored text
   bool operator==(const TextScore&) const = default;
 };
 
 /// One way of turning texts' numbers into scores: raw, or minus the prior; summed, per token or
-/// per byte. (lm-evaluation-harness: acc = raw sum, acc_norm = raw bytes, acc_mutual_info = prior sum.)
+/// per byte. (lm-evaluation-harness: acc = raw sum, acc_norm = raw bytes, acc_mutual_info = prior
+/// sum.)
 enum class Norm { Sum, Mean, Bytes };
 struct Variant {
   bool prior = false;
   Norm norm = Norm::Sum;
   bool operator==(const Variant&) const = default;
 };
-std::string to_string(const Variant& variant);                    // "raw-sum", "prior-mean", …
+std::string to_string(const Variant& variant);  // "raw-sum", "prior-mean", …
 std::optional<Variant> parse_variant(std::string_view name);
 
 /// Scores of options under `variant`; none when the variant needs a prior and one is absent, or

@@ -10,8 +10,8 @@ namespace deem::decision {
 namespace {
 
 constexpr auto kThinkingEnds = std::to_array<std::string_view>(
-    {"</think>", "</thinking>", "</thought>", "</reasoning>", "</reason>", "[/think]",
-     "<channel|>", "<|message|>", "<|end_thinking|>", "<|end_of_thought|>", "</seed:think>",
+    {"</think>", "</thinking>", "</thought>", "</reasoning>", "</reason>", "[/think]", "<channel|>",
+     "<|message|>", "<|end_thinking|>", "<|end_of_thought|>", "</seed:think>",
      "\xe2\x97\x81/think\xe2\x96\xb7"});
 constexpr auto kThinkingStarts = std::to_array<std::string_view>(
     {"<think>", "<thinking>", "<thought>", "<reasoning>", "<reason>", "[think]", "<|channel>",
@@ -20,20 +20,21 @@ constexpr auto kThinkingStarts = std::to_array<std::string_view>(
 constexpr auto kTurnEnds = std::to_array<std::string_view>(
     {"<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "<|end_of_text|>", "<|return|>",
      "<|eom_id|>", "<|end_of_turn|>", "<end_of_turn>", "<turn|>", "<eos>", "</s>", "[/inst]",
-     "<|user|>", "<|im_start|>", "<\xef\xbd\x9c"
-                                 "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>"});
+     "<|user|>", "<|im_start|>",
+     "<\xef\xbd\x9c"
+     "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>"});
 
 using Pair = std::pair<std::string_view, std::string_view>;
 constexpr auto kPlain = std::to_array<Pair>({
-    {"\xe2\x80\x98", "'"},    {"\xe2\x80\x99", "'"},  {"\xe2\x80\x9c", "\""},
-    {"\xe2\x80\x9d", "\""},   {"\xe2\x80\x9e", "\""}, {"\xc2\xab", "\""},
-    {"\xc2\xbb", "\""},       {"\xe2\x80\x93", " - "}, {"\xe2\x80\x94", " - "},
-    {"\xe2\x86\x92", " - "},  {"\xe2\x80\xa6", "..."}, {"\xe2\x80\xa2", "\n"},
-    {"\xc2\xa0", " "},        {"\xe2\x80\xaf", " "},  {"\xe2\x80\x8b", ""},
-    {"\xef\xbb\xbf", ""},     {"\xe2\x96\x81", " "},  {"\xe3\x80\x80", " "},
-    {"\xef\xbc\x9a", ": "},   {"\xef\xbc\x88", "("},  {"\xef\xbc\x89", ")"},
-    {"\xef\xbc\x8c", ", "},   {"\xe3\x80\x81", ", "}, {"\xe3\x80\x82", ". "},
-    {"\xe3\x80\x8c", "\""},   {"\xe3\x80\x8d", "\""}, {"\xe3\x80\x90", "["},
+    {"\xe2\x80\x98", "'"},   {"\xe2\x80\x99", "'"},   {"\xe2\x80\x9c", "\""},
+    {"\xe2\x80\x9d", "\""},  {"\xe2\x80\x9e", "\""},  {"\xc2\xab", "\""},
+    {"\xc2\xbb", "\""},      {"\xe2\x80\x93", " - "}, {"\xe2\x80\x94", " - "},
+    {"\xe2\x86\x92", " - "}, {"\xe2\x80\xa6", "..."}, {"\xe2\x80\xa2", "\n"},
+    {"\xc2\xa0", " "},       {"\xe2\x80\xaf", " "},   {"\xe2\x80\x8b", ""},
+    {"\xef\xbb\xbf", ""},    {"\xe2\x96\x81", " "},   {"\xe3\x80\x80", " "},
+    {"\xef\xbc\x9a", ": "},  {"\xef\xbc\x88", "("},   {"\xef\xbc\x89", ")"},
+    {"\xef\xbc\x8c", ", "},  {"\xe3\x80\x81", ", "},  {"\xe3\x80\x82", ". "},
+    {"\xe3\x80\x8c", "\""},  {"\xe3\x80\x8d", "\""},  {"\xe3\x80\x90", "["},
     {"\xe3\x80\x91", "]"},
 });
 constexpr auto kLatexFonts = std::to_array<std::string_view>(
@@ -67,8 +68,10 @@ std::string_view answer_part(std::string_view text) {
 char full_width_letter(std::string_view text) {
   if (text.size() < 3 || text[0] != '\xef') return '\0';
   const auto last = static_cast<unsigned char>(text[2]);
-  if (text[1] == '\xbc' && last >= 0xa1 && last <= 0xba) return static_cast<char>('A' + last - 0xa1);
-  if (text[1] == '\xbd' && last >= 0x81 && last <= 0x9a) return static_cast<char>('a' + last - 0x81);
+  if (text[1] == '\xbc' && last >= 0xa1 && last <= 0xba)
+    return static_cast<char>('A' + last - 0xa1);
+  if (text[1] == '\xbd' && last >= 0x81 && last <= 0x9a)
+    return static_cast<char>('a' + last - 0x81);
   return '\0';
 }
 

@@ -21,13 +21,30 @@ constexpr std::array<std::string_view, 4> kTokenizerSpaces = {"\xe2\x96\x81", "\
                                                               "\xc4\x8a", "\xc4\x89"};
 
 // Marks of thinking channels as chat templates of current open models spell them.
-constexpr std::array<std::string_view, 24> kThinkingMarks = {
-    "<think>",         "</think>",        "<thinking>",          "</thinking>",
-    "<thought>",       "</thought>",      "<reasoning>",         "</reasoning>",
-    "<reason>",        "<reflection>",    "<analysis>",          "<|channel>",
-    "<|channel|>",     "<channel|>",      "<|think|>",           "<|think>",
-    "<|thinking|>",    "<seed:think>",    "<|start_thinking|>",  "<|end_thinking|>",
-    "[think]",         "[/think]",        "<|begin_of_thought|>", "\xe2\x97\x81think\xe2\x96\xb7"};
+constexpr std::array<std::string_view, 24> kThinkingMarks = {"<think>",
+                                                             "</think>",
+                                                             "<thinking>",
+                                                             "</thinking>",
+                                                             "<thought>",
+                                                             "</thought>",
+                                                             "<reasoning>",
+                                                             "</reasoning>",
+                                                             "<reason>",
+                                                             "<reflection>",
+                                                             "<analysis>",
+                                                             "<|channel>",
+                                                             "<|channel|>",
+                                                             "<channel|>",
+                                                             "<|think|>",
+                                                             "<|think>",
+                                                             "<|thinking|>",
+                                                             "<seed:think>",
+                                                             "<|start_thinking|>",
+                                                             "<|end_thinking|>",
+                                                             "[think]",
+                                                             "[/think]",
+                                                             "<|begin_of_thought|>",
+                                                             "\xe2\x97\x81think\xe2\x96\xb7"};
 
 std::size_t space_at_front(std::string_view text, bool tokenizer) {
   const auto leads = [&](std::string_view space) { return text.starts_with(space); };

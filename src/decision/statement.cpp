@@ -11,14 +11,14 @@ using Set = std::span<const std::string_view>;
 constexpr auto kAnswerCues = std::to_array<std::string_view>({"answer", "boxed"});
 constexpr auto kNounCues = std::to_array<std::string_view>(
     {"option", "choice", "letter", "section", "selection", "level", "rating"});
-constexpr auto kVerbCues = std::to_array<std::string_view>(
-    {"choose", "chose", "pick", "picked", "select", "selected"});
+constexpr auto kVerbCues =
+    std::to_array<std::string_view>({"choose", "chose", "pick", "picked", "select", "selected"});
 // Words that may stand between a cue and what is stated.
 constexpr auto kConnectors = std::to_array<std::string_view>(
-    {"is",     "was",  "would",   "should", "be",     "must",    "to",    "the",
-     "this",   "that", "question", "of",    "in",     "your",    "my",    "option",
-     "letter", "choice", "answer", "section", "correct", "best",  "right", "final",
-     "most",   "likely", "probably", "therefore", "here", "clearly", "level"});
+    {"is",     "was",    "would",    "should",    "be",      "must",    "to",    "the",
+     "this",   "that",   "question", "of",        "in",      "your",    "my",    "option",
+     "letter", "choice", "answer",   "section",   "correct", "best",    "right", "final",
+     "most",   "likely", "probably", "therefore", "here",    "clearly", "level"});
 constexpr auto kNegations = std::to_array<std::string_view>(
     {"not", "neither", "nor", "isn't", "wasn't", "cannot", "can't", "don't", "doesn't", "didn't",
      "wouldn't", "won't", "never", "without", "no"});
@@ -168,7 +168,8 @@ class Finder {
         return;
       }
       if (i > cue + 1 || lead == Lead::Noun) {
-        const bool told = contains_any(words_[i].before, ":=\"") || has(kConnectors, words_[i - 1].lower);
+        const bool told =
+            contains_any(words_[i].before, ":=\"") || has(kConnectors, words_[i - 1].lower);
         if (const auto said = phrases_.find_at(text_, words_, i); said && told) {
           add(*said, answer, i);
           return;
@@ -193,8 +194,8 @@ class Finder {
     const std::size_t i = words_.size() - 1;
     const Word& word = words_[i];
     if (!is_letter_word(word) || word.text[0] > 'Z' || is_negated(i)) return;
-    const bool set_off = contains_any(word.before, ",:;\n") ||
-                         word.before.find(" -") != std::string_view::npos;
+    const bool set_off =
+        contains_any(word.before, ",:;\n") || word.before.find(" -") != std::string_view::npos;
     const bool led = has(kLeadIns, words_[i - 1].lower) && word.text[0] != 'I';
     if (set_off || led) add_letter(i, WrittenHow::StatedLetter, false);
   }

@@ -52,8 +52,10 @@ WrittenAnswer parse_written(std::string_view reply, std::span<const Option> opti
   const Phrases phrases(options);
   const std::string whole = normal_words(text);
 
+  const bool lettered = words[0].text.size() == 1 && words.size() > 1 &&
+                        words[0].after.find_first_not_of(" \t") != std::string_view::npos;
   const bool lone = words.size() == 1 && words[0].text.size() == 1;
-  if (!lone) {
+  if (!lone && !lettered) {
     // A reply that is an option's words from end to end, commas and all.
     if (const auto said = phrases.find(whole)) return *said;
   }

@@ -19,11 +19,11 @@ struct WrittenAnswer {
 
 std::string_view to_string(WrittenHow how);
 
-/// Finds the option a reply *states* (rules and their limits: docs/measuring.md): a bare letter ("B", "(b)", "B.", "**B**", "[B]"), a stated
-/// one ("Answer: B", "The answer is (B)"), the option's own key or words, "yes"/"no" where the
-/// options are those. An article "A", a pronoun "I", or a word that merely begins with a letter
-/// is not a statement. Two different statements: the last stated one after "answer" wins, else
-/// unparsed.
+/// Finds the option a reply *states* (rules and their limits: docs/measuring.md): a bare letter
+/// ("B", "(b)", "B.", "**B**", "[B]"), a stated one ("Answer: B", "The answer is (B)"), the
+/// option's own key or words, "yes"/"no" where the options are those. An article "A", a pronoun
+/// "I", or a word that merely begins with a letter is not a statement. Two different statements:
+/// the last stated one after "answer" wins, else unparsed.
 WrittenAnswer parse_written(std::string_view reply, std::span<const Option> options);
 
 /// run.py's rule: the first character that is any of the first n letters (NOTES.md defect 4).
