@@ -1,0 +1,95 @@
+#include "seat/local/batch.h"
+
+#include <llama.h>
+
+#include "base/check.h"
+#include "seat/local/model.h"
+#include "seat/local/sequence_memory.h"
+
+namespace deem::seat::local {
+
+Batch::Batch(llama_context& context, SequenceMemory& memory, std::size_t vocabulary,
+             std::uint32_t most_tokens, std::uint32_t most_rows)
+    : context_(&context),
+      memory_(&memory),
+      vocabulary_(vocabulary),
+      most_tokens_(most_tokens),
+      most_rows_(most_rows) {
+  llama_set_abort_callback(
+      context_,
+      [](void* deadline) { return Clock::now() >= *static_cast<const TimePoint*>(deadline); },
+      &deadline_);
+}
+
+Batch::~Batch() { llama_set_abort_callback(context_, nullptr, nullptr); }
+
+void Batch::add(Token token, std::size_t position, std::span<const std::int32_t> sequences) {
+  DEEM_CHECK(!full());
+  tokens_.push_back(token);
+  positions_.push_back(static_cast<std::int32_t>(position));
+  counts_.push_back(static_cast<std::int32_t>(sequences.size()));
+  sequences_.insert(sequences_.end(), sequences.begin(), sequences.end());
+  wanted_.push_back(0);
+}
+
+void Batch::want(std::size_t tag) {
+  wanted_.back() = 1;
+  rows_.push_back({tokens_.size() - 1, tag});
+}
+
+void Batch::clear() {
+  tokens_.clear();
+  positions_.clear();
+  counts_.clear();
+  sequences_.clear();
+  wanted_.clear();
+  rows_.clear();
+}
+
+int Batch::decode() {
+  std::vector<std::int32_t*> lists;
+  lists.reserve(counts_.size());
+  std::int32_t* next = sequences_.data();
+  for (const std::int32_t count : counts_) {
+    lists.push_back(next);
+    next += count;
+  }
+  llama_batch batch{};
+  batch.n_tokens = static_cast<std::int32_t>(tokens_.size());
+  batch.token = tokens_.data();
+  batch.pos = positions_.data();
+  batch.n_seq_id = counts_.data();
+  batch.seq_id = lists.data();
+  batch.logits = wanted_.data();
+  return llama_decode(context_, batch);
+}
+
+Result<void> Batch::run(TimePoint deadline, const OnRow& on_row) {
+  constexpr int kNoRoom = 1;
+  constexpr int kAborted = 2;
+  if (tokens_.empty()) return {};
+  deadline_ = deadline;
+  take_complaint();
+  int code = Clock::now() >= deadline ? kAborted : decode();
+  while (code == kNoRoom && memory_->evict()) code = decode();
+  if (code == 0) {
+    for (const Row& row : rows_) {
+      const float* logits = llama_get_logits_ith(context_, static_cast<std::int32_t>(row.index));
+      DEEM_CHECK(logits != nullptr);
+      on_row(row.tag, {logits, vocabulary_});
+    }
+    clear();
+    return {};
+  }
+  clear();
+  memory_->clear();
+  if (code == kAborted) return fail(Error::Code::Timeout, "local model: deadline passed");
+  const std::string why = take_complaint();
+  return fail(Error::Code::Unavailable,
+              "local model: evaluation failed: " +
+                  (!why.empty()      ? why
+                   : code == kNoRoom ? "no room in the key-value memory"
+                                     : "llama_decode gave " + std::to_string(code)));
+}
+
+}  // namespace deem::seat::local
