@@ -19,15 +19,15 @@ namespace deem::seat {
 
 /// What a seat says of itself; compared by `deem resume`, printed by `run`. Absent: not told.
 struct Identity {
-  std::string kind;                          // local, vllm, ollama, llama-server, openai
-  std::string address;                       // URL without credentials, or the model file
-  std::string model;                         // the served name asked for
-  std::optional<std::string> root;           // path or repo behind the name
-  std::optional<std::string> digest;         // of the weights, where known: "sha256:…"
-  std::optional<std::string> build;          // server version or llama.cpp build
-  std::optional<std::int64_t> context;       // tokens one request may hold (per slot)
-  std::optional<std::string> template_sha256;
-  std::optional<std::string> detail;         // quant, size… for people
+  std::string kind{};                        // local, vllm, ollama, llama-server, openai
+  std::string address{};                     // URL without credentials, or the model file
+  std::string model{};                       // the served name asked for
+  std::optional<std::string> root{};         // path or repo behind the name
+  std::optional<std::string> digest{};       // of the weights, where known: "sha256:…"
+  std::optional<std::string> build{};        // server version or llama.cpp build
+  std::optional<std::int64_t> context{};     // tokens one request may hold (per slot)
+  std::optional<std::string> template_sha256{};
+  std::optional<std::string> detail{};       // quant, size… for people
   bool operator==(const Identity&) const = default;
 };
 
@@ -37,7 +37,7 @@ struct Capabilities {
   Letters letters = Letters::None;
   int top_k = 0;                             // cap on entries, where Letters is TopK
   bool likelihood = false;
-  std::string likelihood_note;               // why not, or "slow: one call a token"
+  std::string likelihood_note{};             // why not, or "slow: one call a token"
   bool census = false;                       // exact token counts without asking
   bool written = true;
 };
@@ -50,12 +50,12 @@ struct Timing {
 };
 
 struct Usage {
-  std::optional<std::int64_t> prompt_tokens;   // by the server's count
-  std::optional<std::int64_t> cached_tokens;   // of those, not evaluated again
-  std::optional<std::int64_t> output_tokens;
-  std::optional<double> prompt_ms, total_ms;   // the server's own clock
-  std::optional<std::string> finish_reason;
-  std::optional<std::string> served_model;     // the model the reply names
+  std::optional<std::int64_t> prompt_tokens{};   // by the server's count
+  std::optional<std::int64_t> cached_tokens{};   // of those, not evaluated again
+  std::optional<std::int64_t> output_tokens{};
+  std::optional<double> prompt_ms{}, total_ms{};   // the server's own clock
+  std::optional<std::string> finish_reason{};
+  std::optional<std::string> served_model{};   // the model the reply names
 };
 
 /// When the request was due and by when it must be done. A call past it is a Timeout error.
@@ -65,48 +65,48 @@ struct Schedule {
 };
 
 struct PositionRequest {
-  std::string prompt;                        // the user's turn; the chat template is the seat's
+  std::string prompt{};                      // the user's turn; the chat template is the seat's
   std::size_t letters = 0;                   // how many, 1..52
   decision::LetterPolicy policy = decision::LetterPolicy::Exact;
   int top_k = 20;                            // where the seat has no exact ids
 };
 struct PositionReply {
-  decision::FirstPosition position;
-  Usage usage;
-  Timing timing;
+  decision::FirstPosition position{};
+  Usage usage{};
+  Timing timing{};
 };
 
 /// Score `score` after `given`. plain: both are plain text, `given` after BOS when the model
 /// has one. chat: `given` is the user's turn, `score` the assistant's whole reply, scored up to
 /// and including the end-of-turn token.
 struct LikelihoodRequest {
-  std::string given;
-  std::string score;
+  std::string given{};
+  std::string score{};
   bool chat = false;
 };
 struct LikelihoodReply {
-  decision::TextScore text;
-  Usage usage;
-  Timing timing;
+  decision::TextScore text{};
+  Usage usage{};
+  Timing timing{};
 };
 
 struct WriteRequest {
-  std::string prompt;
+  std::string prompt{};
   int max_tokens = 8;                        // temperature 0
 };
 struct WriteReply {
-  std::string text;                          // the answer, thinking apart
-  std::string thinking;                      // text of a thinking channel, when there was one
-  Usage usage;
-  Timing timing;
+  std::string text{};                        // the answer, thinking apart
+  std::string thinking{};                    // text of a thinking channel, when there was one
+  Usage usage{};
+  Timing timing{};
 };
 
 /// Ids of the letters after this seat's template; proof that each adds exactly one token and all
 /// differ. Where ids are not to be had, `how` says what was checked instead.
 struct LetterProof {
-  std::vector<std::vector<std::int64_t>> ids;  // per letter; the exact id first, then others that
+  std::vector<std::vector<std::int64_t>> ids{};  // per letter; the exact id first, then others that
                                                // decode to it
-  std::string how;                             // "tokenizer", "/tokenize", "spelling only"
+  std::string how{};                           // "tokenizer", "/tokenize", "spelling only"
 };
 
 /// One model being served. The bench knows servers only through this. Every call blocks; any
@@ -145,19 +145,19 @@ class Seat {
 
 /// How to reach a seat, from flags or deem.toml. Secrets are named, never held.
 struct SeatSpec {
-  std::string kind;                          // local, vllm, ollama, llama-server, openai
-  std::string address;                       // model file; http(s)://host:port[/base];
+  std::string kind{};                        // local, vllm, ollama, llama-server, openai
+  std::string address{};                     // model file; http(s)://host:port[/base];
                                              // unix:/path/to.sock[:/base]
-  std::string model;                         // served name; "" : the server's only one
-  std::string key_env;                       // environment variable that holds the bearer key
-  std::string key_file;                      // or a file that holds it
-  std::string ca_file;                       // extra trust roots (PEM)
+  std::string model{};                       // served name; "" : the server's only one
+  std::string key_env{};                     // environment variable that holds the bearer key
+  std::string key_file{};                    // or a file that holds it
+  std::string ca_file{};                     // extra trust roots (PEM)
   std::int64_t context = 0;                  // local, ollama: context to ask for; 0: the model's,
                                              // held to memory (local) / read from the server
   int threads = 0;                           // local; 0: the machine's cores
   int gpu_layers = 0;                        // local builds with a GPU backend
   double timeout_s = 120;
-  std::map<std::string, std::string> chat_template_kwargs;  // JSON texts; enable_thinking=false
+  std::map<std::string, std::string> chat_template_kwargs{};  // JSON texts; enable_thinking=false
                                                             // is sent unless named here
   bool operator==(const SeatSpec&) const = default;
 };

@@ -1,0 +1,50 @@
+#pragma once
+
+// Private to seat: one JSON reply under simdjson, read without throwing. Heavy: only for parse_*.cpp.
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace deem::seat {
+
+using Element = simdjson::dom::element;
+
+/// A parsed reply. What is not strict JSON but json.loads would take (NaN, Infinity, 1e400, big
+/// integers, lone surrogates) is read too: numbers without a finite value become the strings "NaN",
+/// "Infinity" and "-Infinity", which is also how some servers write them.
+class Document {
+ public:
+  /// Errors: Corrupt "not JSON: …" with the first bytes.
+  static Result<Document> parse(std::string_view bytes);
+  const Element& root() const { return root_; }
+
+ private:
+  Document() = default;
+  std::unique_ptr<simdjson::dom::parser> parser_;  // owns what root_ points into
+  Element root_;
+};
+
+/// The member `key`; none when it is absent, null, or `element` is no object.
+std::optional<Element> member(const Element& element, std::string_view key);
+std::optional<Element> member(const std::optional<Element>& element, std::string_view key);
+
+/// The first item of an array; none when there is none.
+std::optional<Element> first_item(const std::optional<Element>& element);
+
+std::optional<std::string> read_string(const std::optional<Element>& element);
+/// Whole numbers, also written as 12.0.
+std::optional<std::int64_t> read_int(const std::optional<Element>& element);
+/// A finite number.
+std::optional<double> read_number(const std::optional<Element>& element);
+/// A log-probability: a number as it stands, −9999 included; NaN where anything stands that is no
+/// number; none for absent, null and "-Infinity".
+std::optional<double> read_logprob(const std::optional<Element>& element);
+
+}  // namespace deem::seat

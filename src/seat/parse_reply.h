@@ -1,0 +1,63 @@
+#pragma once
+
+// Private to seat: what servers send back, read and not judged. Pure functions over bytes; each
+// takes anything and answers Corrupt for what it can not read, Unavailable when the body is an
+// error object in spite of its status.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "decision/letters.h"
+#include "seat/seat.h"
+
+namespace deem::seat {
+
+/// One answered request.
+struct Reply {
+  std::string text;      // the answer, thinking apart
+  std::string thinking;
+  decision::FirstPosition position;  // `exact` and `asked_k` are the caller's to fill
+  Usage usage;
+};
+
+/// OpenAI's chat form as vLLM, llama-server and the rest send it (servers.md 4.1, 4.2). A token
+/// spelled "token_id:N" gets its id and no text.
+Result<Reply> parse_chat_reply(std::string_view bytes);
+
+/// Ollama's /api/chat: the list of positions is flat at the root.
+Result<Reply> parse_ollama_reply(std::string_view bytes);
+
+/// llama-server's /completion: every entry carries its id.
+Result<Reply> parse_completion_reply(std::string_view bytes);
+
+/// vLLM's /v1/completions with prompt_logprobs: the log-probability of each id of `ids` from index
+/// `first` on, given those before it. Also Corrupt when the list does not fit `ids`.
+struct PromptScores {
+  std::vector<std::optional<double>> logprobs;
+  Usage usage;
+};
+Result<PromptScores> parse_prompt_scores(std::string_view bytes, std::span<const std::int64_t> ids,
+                                         std::size_t first);
+
+/// /tokenize of vLLM {"tokens":[…],"count"} and llama-server {"tokens":[…]}, ids bare or as
+/// {"id","piece"}, a piece being a string or its bytes.
+struct TokenList {
+  std::vector<std::int64_t> ids;
+  std::vector<std::string> pieces;  // as many as ids, or none
+};
+Result<TokenList> parse_token_list(std::string_view bytes);
+
+/// The string member `key` of an object: /apply-template's prompt, /detokenize's.
+Result<std::string> parse_text_member(std::string_view bytes, std::string_view key);
+
+/// The server's own sentence out of an error body: {"error":{"message"}}, {"error":"…"},
+/// {"detail":"…" | {"message"} | [{"loc","msg"}]}, {"message"}, or plain text; credentials in URLs
+/// hidden, one line, at most 600 code points. "" when the body says nothing.
+std::string parse_error_sentence(std::string_view bytes);
+
+}  // namespace deem::seat
