@@ -61,17 +61,6 @@ Json Json::big_int(std::string_view digits) {
   return json;
 }
 
-Json::Kind Json::kind() const { return static_cast<Kind>(value_.index()); }
-bool Json::is_null() const { return kind() == Kind::Null; }
-bool Json::is_bool() const { return kind() == Kind::Bool; }
-bool Json::is_int() const { return kind() == Kind::Int; }
-bool Json::is_number() const {
-  return kind() == Kind::Int || kind() == Kind::BigInt || kind() == Kind::Double;
-}
-bool Json::is_string() const { return kind() == Kind::String; }
-bool Json::is_array() const { return kind() == Kind::Array; }
-bool Json::is_object() const { return kind() == Kind::Object; }
-
 bool Json::as_bool() const { return held_as<bool>(value_); }
 std::int64_t Json::as_int() const { return held_as<std::int64_t>(value_); }
 double Json::as_double() const {

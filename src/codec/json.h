@@ -43,14 +43,16 @@ class Json {
     return value ? Json(*value) : Json();
   }
 
-  Kind kind() const;
-  bool is_null() const;
-  bool is_bool() const;
-  bool is_int() const;     // Int (fits 64 bits)
-  bool is_number() const;  // Int, BigInt or Double
-  bool is_string() const;
-  bool is_array() const;
-  bool is_object() const;
+  Kind kind() const { return static_cast<Kind>(value_.index()); }
+  bool is_null() const { return kind() == Kind::Null; }
+  bool is_bool() const { return kind() == Kind::Bool; }
+  bool is_int() const { return kind() == Kind::Int; }  // fits 64 bits
+  bool is_number() const {                             // Int, BigInt or Double
+    return kind() == Kind::Int || kind() == Kind::BigInt || kind() == Kind::Double;
+  }
+  bool is_string() const { return kind() == Kind::String; }
+  bool is_array() const { return kind() == Kind::Array; }
+  bool is_object() const { return kind() == Kind::Object; }
 
   // Requires the kind named (DEEM_CHECK).
   bool as_bool() const;

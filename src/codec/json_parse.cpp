@@ -104,6 +104,7 @@ class Parser {
       at_ = begin_ + bad;
       return error("invalid UTF-8");
     }
+    members_.reserve(32);
     Json value;
     skip_space();
     if (!parse_value(value, 0)) return error(what_);

@@ -6,8 +6,9 @@
 
 namespace deem::codec {
 
-/// Where the text [at, end) first holds a byte that a JSON string can not carry as it is: a quote, a
-/// backslash, a byte below 0x20 and, for `ascii`, any from 0x7f (CPython escapes DEL); `end` if none.
+/// Where the text [at, end) first holds a byte that a JSON string can not carry as it is: a quote,
+/// a backslash, a byte below 0x20 and, for `ascii`, any from 0x7f (CPython escapes DEL); `end` if
+/// none.
 template <bool ascii>
 inline const char* find_special(const char* at, const char* end) {
   // Eight bytes at a time: (x - 1) & ~x has the high bit set for a zero byte, and only for it up to
