@@ -1,0 +1,39 @@
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "score/seed_row.h"
+#include "score/seed_scan.h"
+
+// The one-pass scanner must agree with the exact reader on every line it accepts.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using deem::score::SeedRow;
+  std::string padded(reinterpret_cast<const char*>(data), size);
+  padded.append(deem::score::kSeedPadding, '\0');
+  const char* at = padded.data();
+  const char* const end = at + size;
+  deem::score::SeedScanner scanner(end);
+  while (at < end) {
+    const char* stop = deem::score::find_line_end(at, end);
+    const std::string_view line(at, static_cast<std::size_t>(stop - at));
+    std::vector<deem::codec::Json> fast_refusals, refusals;
+    SeedRow fast;
+    const char* const scanned = scanner.scan(at, fast, fast_refusals);
+    const deem::Result<SeedRow> exact = deem::score::read_seed_row(line, refusals);
+    if (scanned != nullptr) {
+      DEEM_CHECK(scanned == stop && exact.has_value());
+      DEEM_CHECK(fast.flags == exact->flags && fast.bin == exact->bin);
+      DEEM_CHECK(fast.floored == exact->floored && fast_refusals == refusals);
+      DEEM_CHECK(fast.brier == exact->brier && fast.top_p == exact->top_p);
+      for (const auto member :
+           {&SeedRow::seconds, &SeedRow::prompt_tokens, &SeedRow::eval_tokens}) {
+        DEEM_CHECK((fast.*member).kind == ((*exact).*member).kind);
+        DEEM_CHECK(compare(fast.*member, (*exact).*member) == 0);
+      }
+    }
+    at = stop < end ? stop + 1 : end;
+  }
+  return 0;
+}
