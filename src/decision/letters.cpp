@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 #include <utility>
 
 #include "base/check.h"
@@ -59,13 +60,9 @@ bool is_same_token(const TokenScore& a, const TokenScore& b) {
 /// The list as judged: entries of one id once, and the sampled token where the list lacks it.
 std::vector<const TokenScore*> distinct_entries(const FirstPosition& position) {
   std::vector<const TokenScore*> entries;
-  std::vector<std::int64_t> ids;
+  std::unordered_set<std::int64_t> ids;  // a list may be a whole vocabulary
   for (const TokenScore& entry : position.top) {
-    if (entry.id) {
-      if (std::ranges::find(ids, *entry.id) != ids.end()) continue;
-      ids.push_back(*entry.id);
-    }
-    entries.push_back(&entry);
+    if (!entry.id || ids.insert(*entry.id).second) entries.push_back(&entry);
   }
   const auto& sampled = position.sampled;
   if (sampled && std::ranges::none_of(entries, [&](const TokenScore* entry) {
