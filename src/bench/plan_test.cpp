@@ -80,7 +80,7 @@ TEST(Plan, ShufflesByItsSeedAloneAndLosesNothing) {
   config.order = Order::Shuffle;
   config.repeat = 2;
   std::set<std::vector<std::string>> orders;
-  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
     config.seed = seed;
     const auto once = make_plan(config, kit), twice = make_plan(config, kit);
     ASSERT_TRUE(once);
