@@ -1,0 +1,204 @@
+#include "seat/fake/fake_server.h"
+
+#include <map>
+#include <mutex>
+
+#include "net/http_server.h"
+#include "seat/fake/fake_dialect.h"
+
+namespace deem::seat {
+namespace {
+
+std::unique_ptr<FakeDialect> make_dialect(ServerKind kind, const FakeOptions& options, const FakeModel& model) {
+  switch (kind) {
+    case ServerKind::Vllm:
+      return make_fake_vllm(options, model);
+    case ServerKind::Ollama:
+      return make_fake_ollama(options, model);
+    case ServerKind::LlamaServer:
+      return make_fake_llama_server(options, model);
+    case ServerKind::OpenAi:
+      break;
+  }
+  return make_fake_openai(options, model);
+}
+
+const char* kind_name(ServerKind kind) {
+  switch (kind) {
+    case ServerKind::Vllm:
+      return "vllm";
+    case ServerKind::Ollama:
+      return "ollama";
+    case ServerKind::LlamaServer:
+      return "llama-server";
+    case ServerKind::OpenAi:
+      break;
+  }
+  return "openai";
+}
+
+/// The faults that replace the answer or the way it is sent.
+net::ServerReply distort(Fault fault, const FakeDialect& dialect, net::ServerReply reply) {
+  using Way = net::ServerReply::Fault;
+  const auto refuse = [&](int status, std::string_view type, const std::string& words) {
+    net::ServerReply out;
+    out.status = status;
+    out.body = codec::dump_json(dialect.error_body(status, type, words));
+    return out;
+  };
+  switch (fault) {
+    case Fault::BadRequest:
+      return refuse(400, "invalid_request_error", "the request is not to this server's liking");
+    case Fault::TooManyRequests: {
+      auto out = refuse(429, "rate_limit_error", "too many requests at once");
+      out.headers.emplace_back("Retry-After", "2");
+      return out;
+    }
+    case Fault::ServerError:
+      return refuse(500, "internal_error", "EngineCore encountered an issue");
+    case Fault::Loading:
+      return refuse(503, "unavailable_error", "Loading model");
+    case Fault::PlainTextError:
+      reply.status = 502;
+      reply.body = "upstream connect error at http://user:hunter2@backend/";
+      reply.content_type = "text/plain";
+      break;
+    case Fault::NotJson:
+      reply.body = "<html><body>It works!</body></html>";
+      reply.content_type = "text/html";
+      break;
+    case Fault::InvalidJson:
+      reply.body.resize(reply.body.size() / 2);
+      break;
+    case Fault::Chunked:
+      reply.chunked = true;
+      break;
+    case Fault::Hang:
+      reply.fault = Way::Hang;
+      break;
+    case Fault::Close:
+      reply.fault = Way::Close;
+      break;
+    case Fault::CloseMidReply:
+      reply.fault = Way::HalfReply;
+      break;
+    case Fault::Stall:
+      reply.fault = Way::Stall;
+      break;
+    default:
+      break;
+  }
+  return reply;
+}
+
+}  // namespace
+
+struct FakeServer::Impl {
+  ServerKind kind = ServerKind::Vllm;
+  FakeOptions options;
+  FakeModel model;
+  std::unique_ptr<FakeDialect> dialect;
+  mutable std::mutex mutex;  // guards what follows
+  std::vector<FaultRule> faults;
+  std::uint64_t decisions = 0;
+  std::map<std::string, std::string> last_bodies;
+  std::map<std::string, std::uint64_t> counts;
+  std::optional<net::HttpServer> server;  // last, so that it stops first
+
+  explicit Impl(FakeOptions o) : options(std::move(o)), model(options.scores), faults(options.faults) {}
+
+  std::optional<Fault> strike(const std::string& body) {
+    const std::uint64_t index = decisions++;
+    for (const FaultRule& rule : faults) {
+      if (index >= rule.first && index - rule.first < rule.count && body.find(rule.contains) != std::string::npos) {
+        return rule.fault;
+      }
+    }
+    return std::nullopt;
+  }
+
+  net::ServerReply handle(const net::ServerRequest& sent) {
+    if (!options.key.empty() && sent.authorization != "Bearer " + options.key) {
+      net::ServerReply out;
+      out.status = 401;
+      out.body = codec::dump_json(dialect->error_body(401, "authentication_error", "Unauthorized"));
+      return out;
+    }
+    FakeRequest request{.path = sent.target, .body = codec::Json::object(), .fault = std::nullopt};
+    if (!sent.body.empty()) {
+      auto body = codec::parse_json(sent.body, codec::JsonMode::Python);
+      if (!body) {
+        net::ServerReply out;
+        out.status = 400;
+        out.body = codec::dump_json(dialect->error_body(400, "invalid_request_error", body.error().message));
+        return out;
+      }
+      request.body = std::move(*body);
+    }
+    const bool decision = dialect->is_decision(request.path, request.body);
+    {
+      const std::scoped_lock lock(mutex);
+      last_bodies[request.path] = sent.body;
+      ++counts[request.path];
+      if (decision) request.fault = strike(sent.body);
+    }
+    net::ServerReply reply = dialect->answer(request);
+    if (request.fault) reply = distort(*request.fault, *dialect, std::move(reply));
+    if (decision) reply.delay = options.delay;
+    return reply;
+  }
+};
+
+Result<FakeServer> FakeServer::start(ServerKind kind, FakeOptions options) {
+  auto impl = std::make_unique<Impl>(std::move(options));
+  impl->kind = kind;
+  impl->dialect = make_dialect(kind, impl->options, impl->model);
+  net::ServerOptions server;
+  server.address = impl->options.address;
+  server.threads = impl->options.threads;
+  server.certificate = impl->options.certificate;
+  auto started = net::HttpServer::start(
+      std::move(server), [raw = impl.get()](const net::ServerRequest& request) { return raw->handle(request); });
+  if (!started) return fail(started.error());
+  impl->server = std::move(*started);
+  return FakeServer(std::move(impl));
+}
+
+FakeServer::FakeServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+FakeServer::FakeServer(FakeServer&&) noexcept = default;
+FakeServer& FakeServer::operator=(FakeServer&&) noexcept = default;
+FakeServer::~FakeServer() = default;
+
+const std::string& FakeServer::address() const { return impl_->server->address(); }
+
+SeatSpec FakeServer::seat() const {
+  SeatSpec spec;
+  spec.kind = kind_name(impl_->kind);
+  spec.address = address();
+  return spec;
+}
+
+void FakeServer::set_faults(std::vector<FaultRule> faults) {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->faults = std::move(faults);
+  impl_->decisions = 0;
+}
+
+std::uint64_t FakeServer::decisions() const {
+  const std::scoped_lock lock(impl_->mutex);
+  return impl_->decisions;
+}
+
+std::string FakeServer::last_body(const std::string& path) const {
+  const std::scoped_lock lock(impl_->mutex);
+  const auto found = impl_->last_bodies.find(path);
+  return found == impl_->last_bodies.end() ? std::string() : found->second;
+}
+
+std::uint64_t FakeServer::count(const std::string& path) const {
+  const std::scoped_lock lock(impl_->mutex);
+  const auto found = impl_->counts.find(path);
+  return found == impl_->counts.end() ? 0 : found->second;
+}
+
+}  // namespace deem::seat
