@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "score/score_rows.h"
+
+namespace deem::report {
+
+/// What a report says above its table: "run", "kit", "model" … with their values.
+struct Heading {
+  std::vector<std::pair<std::string, std::string>> lines = {};
+  std::vector<std::string> notes = {};  // findings, unreadable lines
+};
+
+/// The paired table for a terminal of `width` columns: tasks by column with accuracy [interval] (n),
+/// Brier, letters' mass, median seconds, the baselines as rows, and sentences on what is stuck on
+/// a position, void, refused or unsupported. `colour`: ANSI.
+std::string as_text(const score::Scores& scores, const Heading& heading, std::size_t width, bool colour);
+std::string as_markdown(const score::Scores& scores, const Heading& heading);
+/// One line a column and task, figures in named columns.
+std::string as_csv(const score::Scores& scores);
+/// Schema "deem.score/1"; docs/formats/score.md.
+std::string as_json(const score::Scores& scores, const Heading& heading);
+
+}  // namespace deem::report
