@@ -28,7 +28,7 @@ demo: build ## install, build, fetch the model, ask it the bundled kit, show the
 
 build: ## install what is missing and build build/release/deem
 	@tools/install-packages build engine
-	@tools/build release deem
+	@tools/build release
 
 test: deps-test ## install, build and run every test
 	@tools/build dev
