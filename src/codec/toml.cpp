@@ -189,7 +189,7 @@ Result<TomlDoc> parse_toml(std::string_view text, std::string_view name) {
     doc.root = Converter(doc).convert_table(table, "");
     return doc;
   } catch (const toml::parse_error& error) {
-    std::string what(error.description());
+    std::string what = printable(error.description(), 300);
     if (what.starts_with("Error while")) what[0] = 'e';
     return refuse(name, error.source().begin.line, error.source().begin.column, what);
   }
