@@ -1,0 +1,29 @@
+#pragma once
+
+// Private to report: how figures are printed everywhere.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "score/score_rows.h"
+
+namespace deem::report {
+
+/// ".683", "1.000", "–" for none.
+std::string share(std::optional<double> value);
+/// ".683 [.55, .79]"
+std::string with_interval(const score::Rate& rate);
+/// "1.234", "–"
+std::string number(std::optional<double> value, int decimals);
+/// "12 ms", "1.23 s", "–"
+std::string duration(std::optional<double> seconds);
+
+/// Sentences that a reader must not miss: stuck readings, voids with their causes, refusals,
+/// errors, what a seat does not support, shares of group times.
+std::vector<std::string> remarks(const score::Scores& scores);
+
+/// The column that stands for the baselines of `task` (they do not depend on the arm), or nullptr.
+const score::Figures* baselines(const score::Scores& scores, const std::string& task);
+
+}  // namespace deem::report

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "report/format.h"
+#include "report/report.h"
+
+namespace deem::report {
+namespace {
+
+using score::Column;
+using score::Figures;
+
+/// Code points, which is columns for the text we print (no wide characters in labels of ours).
+std::string pad(std::string text, std::size_t width, bool right) {
+  const std::size_t length = is_utf8(text) ? count_code_points(text) : text.size();
+  if (length >= width) return text;
+  const std::string space(width - length, ' ');
+  return right ? space + text : text + space;
+}
+
+constexpr std::size_t kName = 30;
+
+std::string line(const std::string& name, const std::vector<std::string>& cells) {
+  static constexpr std::size_t kWidths[] = {18, 5, 7, 7, 7, 9, 9};
+  std::string out = "  " + pad(printable(name, kName), kName, false);
+  for (std::size_t i = 0; i < cells.size(); ++i) out += " " + pad(cells[i], kWidths[i], true);
+  while (out.ends_with(' ')) out.pop_back();
+  return out + "\n";
+}
+
+std::string figures_line(const Column& column, const Figures& f) {
+  const std::string accuracy = f.uncalibrated ? "uncalibrated" : with_interval(f.accuracy);
+  return line(column.name(), {accuracy, fmt::format("{}", f.uncalibrated ? f.auroc_n : f.accuracy.n),
+                              number(f.brier, 3), share(f.auroc), share(f.median_mass),
+                              duration(f.median_s), duration(f.p95_s)});
+}
+
+class Style {
+ public:
+  explicit Style(bool colour) : colour_(colour) {}
+  std::string bold(const std::string& text) const { return colour_ ? "\033[1m" + text + "\033[0m" : text; }
+  std::string dim(const std::string& text) const { return colour_ ? "\033[2m" + text + "\033[0m" : text; }
+
+ private:
+  bool colour_;
+};
+
+/// Breaks a remark at spaces; later lines are indented.
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::string out = "  - ", current;
+  std::size_t used = 4;
+  for (const std::string_view word : split(text, ' ')) {
+    const std::size_t length = count_code_points(word) + 1;
+    if (used + length > width && used > 4) {
+      out += "\n    ";
+      used = 4;
+    }
+    out += std::string(word) + " ";
+    used += length;
+  }
+  while (out.ends_with(' ')) out.pop_back();
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string as_text(const score::Scores& scores, const Heading& heading, std::size_t width, bool colour) {
+  const Style style(colour);
+  std::string out;
+  std::size_t key_width = 0;
+  for (const auto& [key, _] : heading.lines) key_width = std::max(key_width, key.size());
+  for (const auto& [key, value] : heading.lines) out += pad(key, key_width + 2, false) + value + "\n";
+  for (const std::string& task : scores.tasks) {
+    const Figures* base = baselines(scores, task);
+    if (base == nullptr) continue;
+    out += "\n" + style.bold(task) + "\n";
+    out += style.dim(line("arm reading:variant",
+                          {"accuracy [95 %]", "n", "Brier", "AUROC", "mass", "median", "p95"}));
+    for (const Column& column : scores.columns) {
+      for (const Figures& f : column.tasks) {
+        if (f.task == task) out += figures_line(column, f);
+      }
+    }
+    const auto baseline = [&](const char* name, const std::string& accuracy, std::size_t n, std::optional<double> brier) {
+      out += style.dim(line(name, {accuracy, fmt::format("{}", n), number(brier, 3)}));
+    };
+    baseline("baseline: uniform", share(base->uniform.value), base->uniform.n, base->uniform_brier);
+    baseline("baseline: prior (commonest)", with_interval(base->majority), base->majority.n, base->prior_brier);
+    baseline("baseline: keyword overlap", with_interval(base->overlap), base->overlap.n, std::nullopt);
+  }
+  std::vector<std::string> notes = heading.notes;
+  std::ranges::move(remarks(scores), std::back_inserter(notes));
+  if (!notes.empty()) out += "\n" + style.bold("To know") + "\n";
+  for (const std::string& note : notes) out += wrapped(note, width);
+  return out;
+}
+
+}  // namespace deem::report

@@ -1,0 +1,117 @@
+#include "score/answer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace deem::score {
+namespace {
+
+using record::ReadingRecord;
+using record::Row;
+
+Row row_of(std::size_t options, decision::QuestionType type = decision::QuestionType::Choice) {
+  Row row;
+  row.type = type;
+  for (std::size_t i = 0; i < options; ++i) row.keys.push_back("k" + std::to_string(i));
+  return row;
+}
+
+ReadingRecord::Round round_of(std::size_t first, std::vector<double> logprobs) {
+  ReadingRecord::Round round;
+  for (std::size_t i = 0; i < logprobs.size(); ++i) {
+    round.options.push_back(first + i);
+    round.letters.logprobs.emplace_back(logprobs[i]);
+  }
+  return round;
+}
+
+// decisions.md 9: softmax at T = 0.85 of [-.3, -1.6, -4.2].
+TEST(AnswerOf, LettersAreASoftmaxAtTheRowsTemperature) {
+  ReadingRecord reading;
+  reading.rounds = {round_of(0, {-0.3, -1.6, -4.2})};
+  const auto answer = answer_of(row_of(3), reading, "raw");
+  ASSERT_TRUE(answer);
+  EXPECT_NEAR(answer->probs[0], 0.8151, 5e-5);
+  EXPECT_NEAR(answer->probs[1], 0.1766, 5e-5);
+  EXPECT_NEAR(answer->probs[2], 0.0083, 5e-5);
+  EXPECT_EQ(answer->choice, 0U);
+}
+
+// decisions.md 9: noul of (-.10, -2.60).
+TEST(AnswerOf, NoulTakesSlopeAndBias) {
+  ReadingRecord reading;
+  reading.rounds = {round_of(0, {-0.10, -2.60})};
+  const auto answer = answer_of(row_of(2, decision::QuestionType::Noul), reading, "raw");
+  ASSERT_TRUE(answer);
+  EXPECT_NEAR(answer->probs[0], 0.833135, 5e-7);
+  EXPECT_NEAR(answer->probs[1], 1 - 0.833135, 5e-7);
+}
+
+// decisions.md 9: logits [1,.2,2,-1], T = 1, groups of 2, as the flat softmax.
+TEST(AnswerOf, ATournamentIsTheFlatSoftmaxWhereLogitsDoNotDependOnContext) {
+  Row row = row_of(4);
+  row.constants.temperature = 1;
+  ReadingRecord reading;
+  auto final_round = round_of(0, {1, 2});
+  final_round.options = {0, 2};
+  reading.rounds = {round_of(0, {1, 0.2}), round_of(2, {2, -1}), final_round};
+  const auto answer = answer_of(row, reading, "raw");
+  ASSERT_TRUE(answer);
+  const double want[] = {0.232399, 0.104424, 0.631726, 0.031452};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(answer->probs[i], want[i], 5e-7);
+  EXPECT_EQ(answer->choice, 2U);
+}
+
+TEST(AnswerOf, APriorIsSubtractedFromTheLetters) {
+  Row row = row_of(2);
+  row.constants.temperature = 1;
+  ReadingRecord reading;
+  reading.rounds = {round_of(0, {-0.5, -1.0})};
+  reading.prior_rounds = {{round_of(0, {-0.5, -2.0})}};
+  EXPECT_EQ(answer_of(row, reading, "raw")->choice, 0U);
+  const auto answer = answer_of(row, reading, "prior");
+  ASSERT_TRUE(answer);
+  EXPECT_NEAR(answer->probs[1], 1 / (1 + std::exp(-1.0)), 1e-12);  // logits 0 and 1
+}
+
+TEST(AnswerOf, TextsComeSummedPerTokenPerByteAndLessTheirPrior) {
+  ReadingRecord reading;
+  reading.kind = ReadingRecord::Kind::Texts;
+  reading.texts = {{-6, 3, 30}, {-5, 1, 5}};           // sums: b; means -2, -5: a; bytes -.2, -1: a
+  reading.priors = {decision::TextScore{-6, 3, 30}, decision::TextScore{-2, 1, 5}};  // 0, -3: a
+  const Row row = row_of(2);
+  EXPECT_EQ(answer_of(row, reading, "raw-sum")->choice, 1U);
+  EXPECT_EQ(answer_of(row, reading, "raw-mean")->choice, 0U);
+  EXPECT_EQ(answer_of(row, reading, "raw-bytes")->choice, 0U);
+  const auto prior = answer_of(row, reading, "prior-sum");
+  EXPECT_EQ(prior->choice, 0U);
+  EXPECT_NEAR(prior->probs[0], 1 / (1 + std::exp(-3.0)), 1e-12);
+}
+
+TEST(AnswerOf, OneTextOfANoulIsABareScore) {
+  ReadingRecord reading;
+  reading.kind = ReadingRecord::Kind::Texts;
+  reading.texts = {{-6, 3, 30}};
+  reading.priors = {decision::TextScore{-8, 3, 30}};
+  const auto answer = answer_of(row_of(2, decision::QuestionType::Noul), reading, "prior-sum");
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer->probs.empty());
+  EXPECT_EQ(answer->score, 2.0);
+}
+
+TEST(AnswerOf, NothingComesFromAVoidAFailedOrAnUnparsedReading) {
+  ReadingRecord letters;
+  letters.rounds = {round_of(0, {-0.3, -1.6})};
+  letters.cause = decision::VoidCause::LowLabelMass;
+  EXPECT_FALSE(answer_of(row_of(2), letters, "raw"));
+  letters.cause = decision::VoidCause::None;
+  letters.error = "HTTP 500";
+  EXPECT_FALSE(answer_of(row_of(2), letters, "raw"));
+  ReadingRecord written;
+  written.kind = ReadingRecord::Kind::Written;
+  EXPECT_FALSE(answer_of(row_of(2), written, "raw"));
+}
+
+}  // namespace
+}  // namespace deem::score

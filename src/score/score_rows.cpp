@@ -1,0 +1,228 @@
+#include "score/score_rows.h"
+
+#include <algorithm>
+
+#include "decision/baseline.h"
+#include "score/answer.h"
+#include "score/statistics.h"
+
+namespace deem::score {
+namespace {
+
+using record::ReadingRecord;
+using record::Row;
+using LabelCounts = std::map<std::string, std::size_t>;
+
+constexpr std::size_t kBins = 10;
+constexpr std::size_t kStuckAnswers = 10;
+constexpr double kStuckShare = 0.9;
+
+template <class T>
+void add(std::optional<T>& total, const std::optional<T>& part) {
+  if (part) total = total.value_or(T{}) + *part;
+}
+
+std::optional<std::size_t> label_index(const Row& row) {
+  if (!row.label) return std::nullopt;
+  const auto found = std::ranges::find(row.keys, *row.label);
+  return static_cast<std::size_t>(found - row.keys.begin());  // keys.size(): a label that is no option
+}
+
+/// Adds up the figures of one column on one task, or on all.
+class Tally {
+ public:
+  Tally(std::string task, const std::map<std::string, LabelCounts>& labels) : labels_(labels) {
+    out_.task = std::move(task);
+    out_.reliability.resize(kBins);
+    for (std::size_t i = 0; i < kBins; ++i) {
+      out_.reliability[i].low = static_cast<double>(i) / kBins;
+      out_.reliability[i].high = static_cast<double>(i + 1) / kBins;
+    }
+  }
+
+  void add_row(const Row& row, const ReadingRecord* reading, std::string_view variant) {
+    ++out_.rows;
+    if (row.status == Row::Status::Refused) {
+      ++out_.refused;
+      return;
+    }
+    if (reading == nullptr) return;
+    ++out_.asked;
+    add_cost(*reading);
+    if (reading->unsupported) {
+      ++out_.unsupported;
+    } else if (reading->error) {
+      ++out_.errors;
+    } else if (reading->cause != decision::VoidCause::None) {
+      ++out_.voids;
+      ++out_.void_causes[std::string(decision::to_string(reading->cause))];
+    } else if (reading->kind == ReadingRecord::Kind::Written && !reading->answer.option) {
+      ++out_.unparsed;
+    } else if (const auto answer = answer_of(row, *reading, variant)) {
+      add_answer(row, *reading, *answer);
+    } else {
+      ++out_.unsupported;  // this variant of this row can not be computed (a tournament has no prior)
+    }
+  }
+
+  Figures finish() {
+    const auto [low, high] = wilson_95(out_.accuracy.hits, out_.accuracy.n);
+    set(out_.accuracy, low, high);
+    for (Rate* rate : {&out_.majority, &out_.overlap}) {
+      const auto [l, h] = wilson_95(rate->hits, rate->n);
+      set(*rate, l, h);
+    }
+    const auto mean = [](double sum, std::size_t n) {
+      return n == 0 ? std::nullopt : std::optional(sum / static_cast<double>(n));
+    };
+    out_.brier = mean(brier_, out_.brier_n);
+    out_.uniform.value = mean(uniform_, out_.uniform.n);
+    out_.uniform_brier = mean(uniform_brier_, out_.uniform.n);
+    out_.prior_brier = mean(prior_brier_, out_.uniform.n);
+    out_.auroc = auroc(positives_, negatives_);
+    out_.auroc_n = positives_.size() + negatives_.size();
+    out_.median_mass = percentile(masses_, 5'000);
+    out_.median_s = percentile(planned_, 5'000);
+    out_.p95_s = percentile(planned_, 9'500);
+    out_.median_sent_s = percentile(sent_, 5'000);
+    out_.p95_sent_s = percentile(sent_, 9'500);
+    out_.seconds_n = planned_.size();
+    if (out_.answered >= kStuckAnswers && !out_.uncalibrated) {
+      const auto most = std::ranges::max_element(positions_, {}, [](const auto& p) { return p.second; });
+      out_.stuck_share = static_cast<double>(most->second) / static_cast<double>(out_.answered);
+      if (out_.stuck_share >= kStuckShare) out_.stuck_position = most->first;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  static void set(Rate& rate, double low, double high) {
+    if (rate.n > 0) rate.value = static_cast<double>(rate.hits) / static_cast<double>(rate.n);
+    rate.low = low;
+    rate.high = high;
+  }
+
+  void add_cost(const ReadingRecord& reading) {
+    out_.group = std::max(out_.group, reading.group);
+    if (reading.prompt_tokens) add(out_.prompt_tokens, reading.prompt_tokens);
+    else ++out_.tokens_unknown;
+    add(out_.cached_tokens, reading.cached_tokens);
+    add(out_.output_tokens, reading.output_tokens);
+    if (reading.error || reading.unsupported) return;
+    planned_.push_back(reading.planned_to_done_s);
+    sent_.push_back(reading.sent_to_done_s);
+    if (reading.kind == ReadingRecord::Kind::Letters && !reading.rounds.empty()) {
+      masses_.push_back(reading.rounds.front().letters.mass_letters);
+    }
+  }
+
+  void add_answer(const Row& row, const ReadingRecord&, const Answer& answer) {
+    ++out_.answered;
+    ++positions_[answer.choice];
+    const bool bare = answer.probs.empty();
+    out_.uncalibrated = out_.uncalibrated || bare;
+    const auto label = label_index(row);
+    if (!label) return;
+    ++out_.labelled;
+    if (row.type == decision::QuestionType::Noul && *label < 2) {
+      (*label == 0 ? positives_ : negatives_).push_back(bare ? answer.score.value_or(0) : answer.probs[0]);
+    }
+    add_baselines(row, *label);
+    if (bare) return;
+    const bool right = answer.choice == *label;
+    ++out_.accuracy.n;
+    out_.accuracy.hits += right ? 1 : 0;
+    brier_ += decision::brier(answer.probs, *label);
+    ++out_.brier_n;
+    const double p = *std::ranges::max_element(answer.probs);
+    Bin& bin = out_.reliability[std::min(kBins - 1, static_cast<std::size_t>(p * kBins))];
+    ++bin.n;
+    bin.correct += right ? 1 : 0;
+    bin.sum_p += p;
+  }
+
+  void add_baselines(const Row& row, std::size_t label) {
+    const auto n = static_cast<double>(row.keys.size());
+    ++out_.uniform.n;
+    uniform_ += label < row.keys.size() ? 1 / n : 0;
+    uniform_brier_ += decision::brier(decision::uniform_probabilities(row.keys.size()), label);
+    const auto prior = decision::prior_probabilities(row.keys, labels_.at(row.task));
+    prior_brier_ += decision::brier(prior, label);
+    ++out_.majority.n;
+    out_.majority.hits += decision::argmax(prior) == label ? 1 : 0;
+    if (row.overlap_choice >= 0) {
+      ++out_.overlap.n;
+      out_.overlap.hits += static_cast<std::size_t>(row.overlap_choice) == label ? 1 : 0;
+    }
+  }
+
+  const std::map<std::string, LabelCounts>& labels_;
+  Figures out_;
+  double brier_ = 0, uniform_ = 0, uniform_brier_ = 0, prior_brier_ = 0;
+  std::vector<double> positives_, negatives_, masses_, planned_, sent_;
+  std::map<std::size_t, std::size_t> positions_;
+};
+
+/// Label frequencies by task, each item once however many arms and repeats asked it.
+std::map<std::string, LabelCounts> count_labels(std::span<const Row> rows) {
+  std::map<std::string, std::map<std::string, std::string>> by_item;
+  for (const Row& row : rows) {
+    if (row.label) by_item[row.task][row.id] = *row.label;
+  }
+  std::map<std::string, LabelCounts> out;
+  for (const Row& row : rows) out.try_emplace(row.task);
+  for (const auto& [task, items] : by_item) {
+    for (const auto& [id, label] : items) ++out[task][label];
+  }
+  return out;
+}
+
+template <class T>
+void add_new(std::vector<T>& list, const T& value) {
+  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+}
+
+}  // namespace
+
+Scores score_rows(std::span<const Row> rows) {
+  Scores out;
+  out.rows = rows.size();
+  const auto labels = count_labels(rows);
+  std::vector<std::string> arms;
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> wanted;  // by arm
+  std::map<std::string, std::string> modes;
+  for (const Row& row : rows) {
+    add_new(arms, row.arm);
+    add_new(out.tasks, row.task);
+    modes[row.arm] = row.mode;
+    for (const auto& [name, reading] : row.readings) {
+      for (const std::string& variant : variants_of(reading)) add_new(wanted[row.arm], {name, variant});
+    }
+  }
+  for (const std::string& arm : arms) {
+    // A reading's variants stand together, however the rows bring them.
+    std::ranges::stable_sort(wanted[arm], {}, [](const auto& column) { return column.first; });
+    for (const auto& [reading, variant] : wanted[arm]) {
+      Column column{.arm = arm, .reading = reading, .variant = variant, .mode = modes[arm], .tasks = {}, .all = {}};
+      Tally all("", labels);
+      for (const std::string& task : out.tasks) {
+        Tally tally(task, labels);
+        bool any = false;
+        for (const Row& row : rows) {
+          if (row.arm != arm || row.task != task) continue;
+          const auto found = row.readings.find(reading);
+          const ReadingRecord* given = found == row.readings.end() ? nullptr : &found->second;
+          any = any || given != nullptr;
+          tally.add_row(row, given, variant);
+          if (given != nullptr) all.add_row(row, given, variant);
+        }
+        if (any) column.tasks.push_back(tally.finish());
+      }
+      column.all = all.finish();
+      out.columns.push_back(std::move(column));
+    }
+  }
+  return out;
+}
+
+}  // namespace deem::score

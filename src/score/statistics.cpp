@@ -1,0 +1,38 @@
+#include "score/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace deem::score {
+
+std::pair<double, double> wilson_95(std::size_t hits, std::size_t n) {
+  if (n == 0) return {0, 1};
+  constexpr double kZ = 1.959963984540054;
+  const auto size = static_cast<double>(n);
+  const double p = static_cast<double>(hits) / size;
+  const double z2 = kZ * kZ;
+  const double centre = (p + z2 / (2 * size)) / (1 + z2 / size);
+  const double half = kZ / (1 + z2 / size) * std::sqrt(p * (1 - p) / size + z2 / (4 * size * size));
+  return {hits == 0 ? 0 : std::max(0.0, centre - half), hits == n ? 1 : std::min(1.0, centre + half)};
+}
+
+std::optional<double> percentile(std::vector<double> values, std::size_t q) {
+  if (values.empty()) return std::nullopt;
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(nearest_rank(values.size(), q) - 1);
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
+std::optional<double> auroc(std::span<const double> positives, std::span<const double> negatives) {
+  if (positives.empty() || negatives.empty()) return std::nullopt;
+  std::vector<double> sorted(negatives.begin(), negatives.end());
+  std::ranges::sort(sorted);
+  double wins = 0;
+  for (const double p : positives) {
+    const auto low = std::ranges::lower_bound(sorted, p), high = std::ranges::upper_bound(sorted, p);
+    wins += static_cast<double>(low - sorted.begin()) + 0.5 * static_cast<double>(high - low);
+  }
+  return wins / (static_cast<double>(positives.size()) * static_cast<double>(negatives.size()));
+}
+
+}  // namespace deem::score
