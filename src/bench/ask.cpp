@@ -132,27 +132,19 @@ void Asker::call_letters(const Arm& arm, const std::vector<LettersCall>& calls,
 
 /// The last round of tournaments: winners of each group meet.
 void Asker::finals(const Arm& arm, const kit::Task& task, const std::vector<std::size_t>& items,
-                   bool prior, Records& records) const {
+                   Records& records) const {
   std::vector<LettersCall> calls;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const kit::Item& item = task.items[items[i]];
     const ReadingRecord& record = records[i];
-    const auto rounds = prior ? record.prior_rounds.value_or(std::vector<ReadingRecord::Round>{}) : record.rounds;
-    if (rounds.size() < 2 || record.error || record.cause != decision::VoidCause::None) continue;
+    if (record.rounds.size() < 2 || record.error || record.cause != decision::VoidCause::None) continue;
     std::vector<std::size_t> winners;
-    bool all = true;
-    for (const auto& round : rounds) {
-      if (round.letters.cause != decision::VoidCause::None) {
-        all = false;
-        break;
-      }
+    for (const auto& round : record.rounds) {
       const auto filled = decision::fill_missing(round.letters, arm.policy);
       winners.push_back(round.options[decision::argmax(filled.logprobs)]);
     }
-    if (!all) continue;
-    const std::string_view state = prior ? std::string_view(task.empty) : kit_.states[item.state].text;
-    std::string prompt = make_final_prompt(kit_, item, state, winners);
-    calls.push_back({i, std::move(winners), std::move(prompt), prior});
+    std::string prompt = make_final_prompt(kit_, item, kit_.states[item.state].text, winners);
+    calls.push_back({i, std::move(winners), std::move(prompt), false});
   }
   if (!calls.empty()) call_letters(arm, calls, records);
 }
@@ -178,15 +170,14 @@ Asker::Records Asker::ask_letters(const Arm& arm, const kit::Task& task,
       if (!is_prior) set_prompt(record, prompt.prompts.front());
     };
     add_calls(kit_.states[item.state].text, false, calls);
-    if (prior) add_calls(task.empty, true, prior_calls);
+    // A tournament has no prior: which options meet in the final depends on the state.
+    const bool one_round = item.question.options.size() <= decision::kLetters;
+    if (prior && one_round) add_calls(task.empty, true, prior_calls);
   }
   call_letters(arm, calls, records);
-  finals(arm, task, items, false, records);
+  finals(arm, task, items, records);
   std::erase_if(prior_calls, [&](const LettersCall& call) { return records[call.item].error.has_value(); });
-  if (!prior_calls.empty()) {
-    call_letters(arm, prior_calls, records);
-    finals(arm, task, items, true, records);
-  }
+  if (!prior_calls.empty()) call_letters(arm, prior_calls, records);
   return records;
 }
 

@@ -9,8 +9,8 @@
 namespace deem::decision {
 namespace {
 
-constexpr std::array<std::string_view, 8> kFields = {
-    "state", "instructions", "question", "options", "letter", "key", "description", "option"};
+constexpr std::array<std::string_view, 9> kFields = {
+    "state", "instructions", "question", "options", "letter", "key", "description", "option", "words"};
 constexpr std::string_view kMeta = "meta.";
 
 bool is_field_name(std::string_view name) {
@@ -80,7 +80,7 @@ Result<Template> Template::parse(std::string_view text) {
     if (!is_field_name(name)) {
       return refuse(i, "unknown field \"{" + name +
                            "}\"; fields are state, instructions, question, options, letter, key, "
-                           "description, option, meta.NAME");
+                           "description, option, words, meta.NAME");
     }
     if (!literal.empty()) out.pieces_.push_back({.is_field = false, .text = std::move(literal)});
     literal.clear();
@@ -114,6 +114,7 @@ std::string Template::fill(const Fields& fields) const {
     } else if (fields.option != nullptr) {
       out += name == "key"           ? std::string_view(fields.option->key)
              : name == "description" ? std::string_view(fields.option->description)
+             : name == "words"       ? fields.option->words()
                                      : fields.option->own_text();
     }
   }
@@ -126,7 +127,7 @@ bool Template::uses(std::string_view field) const {
 }
 
 bool Template::uses_option() const {
-  return uses("letter") || uses("key") || uses("description") || uses("option");
+  return uses("letter") || uses("key") || uses("description") || uses("option") || uses("words");
 }
 
 std::string Layout::digest() const {
@@ -147,7 +148,7 @@ Layout reference_layout() {
       .words_listed =
           must_parse("State:\n{state}\n\nQuestion: {instructions}\nOptions:\n{options}\n\n"
                      "Answer with the text of the best option only."),
-      .words_option = must_parse("- {option}"),
+      .words_option = must_parse("- {words}"),
       .words_unlisted = must_parse("State:\n{state}\n\nQuestion: {instructions}\n\n"
                                    "Answer briefly, with the answer only."),
   };

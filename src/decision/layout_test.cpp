@@ -76,7 +76,7 @@ TEST(Template, SaysWhatItUses) {
   EXPECT_TRUE(text.uses("meta.a"));
   EXPECT_FALSE(text.uses("key"));
   EXPECT_FALSE(text.uses_option());
-  for (const char* field : {"{letter}", "{key}", "{description}", "{option}"}) {
+  for (const char* field : {"{letter}", "{key}", "{description}", "{option}", "{words}"}) {
     EXPECT_TRUE(parsed(field).uses_option()) << field;
   }
 }
