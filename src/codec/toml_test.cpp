@@ -33,7 +33,8 @@ k = 1
   EXPECT_EQ(
       dump_json(doc->root),
       R"({"zeta": 1, "alpha": {"y": true, "b": "x", "a": [3, 1.5]}, )"
-      R"("task": {"who": {"type": "choice"}, "answered": {"type": "noul", "b": {"two": 2, "one": 1}, "a": 0}}, )"
+      R"("task": {"who": {"type": "choice"}, )"
+      R"("answered": {"type": "noul", "b": {"two": 2, "one": 1}, "a": 0}}, )"
       R"("server": {"name": "b"}, "arm": [{"name": "z"}, {"name": "a", "extra": {"k": 1}}]})");
 }
 
