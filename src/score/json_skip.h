@@ -6,8 +6,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/text.h"
-
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -69,71 +67,58 @@ inline std::size_t count_digits(const char* at) {
   }
 }
 
-inline bool is_hex(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
+/// skip_string for any string: escapes, other alphabets, control characters.
+const char* skip_odd_string(const char* at, bool& escaped);
 
 /// From after a string's opening quote to its closing one. `escaped` tells whether it holds a
 /// backslash.
 inline const char* skip_string(const char* at, bool& escaped) {
   const char* const first = at;
-  bool high = false;
   escaped = false;
-  for (;;) {
+  for (;; at += kChunk) {
     const StringMasks masks = string_masks(at);
     if (masks.stops == 0) {
-      high |= masks.high != 0;
-      at += kChunk;
+      if (masks.high != 0) return skip_odd_string(first, escaped);
       continue;
     }
     const int step = std::countr_zero(masks.stops);
-    high |= (masks.high & ((1U << step) - 1)) != 0;
     at += step;
-    if (*at == '"') break;
-    if (*at != '\\') return nullptr;
-    escaped = true;
-    if (at[1] == 'u') {
-      for (int i = 2; i < 6; ++i) {
-        if (!is_hex(at[i])) return nullptr;
-      }
-      at += 6;
-    } else {
-      // memchr would also find the terminating zero of a C string.
-      if (std::string_view("\"\\/bfnrt").find(at[1]) == std::string_view::npos) return nullptr;
-      at += 2;
+    if (*at != '"' || (masks.high & ((1U << step) - 1)) != 0) {
+      return skip_odd_string(first, escaped);
     }
+    return at;
   }
-  if (high && !is_utf8({first, static_cast<std::size_t>(at - first)})) return nullptr;
-  return at;
 }
 
-/// Where the parts of a number lie. Integers of more than 18 digits are left to the full parser.
+/// A number and where its digits lie. Integers of more than 18 digits are left to the full parser.
 struct NumberSpan {
   const char* end = nullptr;  // nullptr: no plain number
   bool is_int = false;
+  bool has_exponent = false;
+  std::size_t whole_digits = 0, fraction_digits = 0;
 };
 inline NumberSpan skip_number(const char* at) {
+  NumberSpan span;
   if (*at == '-') ++at;
-  const std::size_t whole = count_digits(at);
-  if (whole == 0 || (whole > 1 && *at == '0')) return {};
-  at += whole;
-  bool is_int = true;
+  span.whole_digits = count_digits(at);
+  if (span.whole_digits == 0 || (span.whole_digits > 1 && *at == '0')) return span;
+  at += span.whole_digits;
   if (*at == '.') {
-    const std::size_t fraction = count_digits(++at);
-    if (fraction == 0) return {};
-    at += fraction;
-    is_int = false;
+    span.fraction_digits = count_digits(++at);
+    if (span.fraction_digits == 0) return span;
+    at += span.fraction_digits;
   }
   if (*at == 'e' || *at == 'E') {
     ++at;
     if (*at == '+' || *at == '-') ++at;
     const std::size_t exponent = count_digits(at);
-    if (exponent == 0) return {};
+    if (exponent == 0) return span;
     at += exponent;
-    is_int = false;
+    span.has_exponent = true;
   }
-  if (is_int && whole > 18) return {};
-  return {at, is_int};
+  span.is_int = span.fraction_digits == 0 && !span.has_exponent;
+  if (!span.is_int || span.whole_digits <= 18) span.end = at;
+  return span;
 }
 
 inline const char* skip_word(const char* at, std::string_view word) {

@@ -77,50 +77,83 @@ void PythonSum::append_to(std::string& out) const {
   }
 }
 
+namespace {
+
+/// window · 2^unit to the nearest double, half to even. Requires 0 < window < 2^96 with more than
+/// 64 bits, or a value that is a multiple of the smallest double.
+double round_scaled(WideInt window, int unit) {
+  const auto upper = static_cast<std::uint64_t>(window >> 64);
+  const int length = upper != 0
+                         ? 64 + static_cast<int>(std::bit_width(upper))
+                         : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(window)));
+  // Fewer bits for a subnormal, whose last bit stands for 2^-1074.
+  const int drop = std::max({length - 53, -1074 - unit, 0});
+  WideInt mantissa = window >> drop;
+  if (drop > 0) {
+    const WideInt dropped = window - (mantissa << drop);
+    const WideInt half = WideInt{1} << (drop - 1);
+    if (dropped > half || (dropped == half && (mantissa & 1) != 0)) ++mantissa;
+  }
+  return std::ldexp(static_cast<double>(mantissa), unit + drop);
+}
+
+}  // namespace
+
 void ExactSum::add(double value) {
-  if (!std::isfinite(value)) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto exponent = static_cast<unsigned>(bits >> 52 & 0x7ff);
+  if (exponent == 0x7ff) {
     special_ += value;
     return;
   }
-  std::size_t kept = 0;
-  double x = value;
-  for (double y : partials_) {
-    if (std::fabs(x) < std::fabs(y)) std::swap(x, y);
-    const double high = x + y;
-    const double low = y - (high - x);
-    if (low != 0) partials_[kept++] = low;
-    x = high;
-  }
-  partials_.resize(kept);
-  if (!std::isfinite(x)) {
-    in_range_ = false;
-    partials_.clear();
-    return;
-  }
-  if (x != 0) partials_.push_back(x);
+  // The value is mantissa · 2^(place − 1075), place at least 1 (subnormals share it).
+  const std::uint64_t fraction = bits & 0xfffffffffffff;
+  const std::uint64_t mantissa = exponent > 0 ? fraction | std::uint64_t{1} << 52 : fraction;
+  const unsigned place = std::max(exponent, 1U);
+  const std::size_t piece = place / 32;
+  const unsigned shift = place % 32;
+  const std::uint64_t upper = mantissa >> (32 - shift);
+  const std::int64_t sign = bits >> 63 != 0 ? -1 : 1;
+  pieces_[piece] += sign * static_cast<std::int64_t>(mantissa << shift & 0xffffffff);
+  pieces_[piece + 1] += sign * static_cast<std::int64_t>(upper & 0xffffffff);
+  pieces_[piece + 2] += sign * static_cast<std::int64_t>(upper >> 32);
+  if (--until_carry_ == 0) carry();
 }
 
-double ExactSum::value() const {
+void ExactSum::carry() {
+  for (std::size_t i = 0; i + 1 < kPieces; ++i) {
+    const std::int64_t over = pieces_[i] >> 32;
+    pieces_[i] -= over << 32;
+    pieces_[i + 1] += over;
+  }
+  until_carry_ = kCarryAfter;
+}
+
+std::optional<double> ExactSum::value() const {
   if (special_ != 0) return special_;  // infinite, or NaN (which is != 0 too)
-  if (partials_.empty()) return 0;
-  // The partials do not overlap and grow, so the first inexact addition from the top decides,
-  // and a half-way case looks one partial further down.
-  std::size_t n = partials_.size();
-  double high = partials_[--n];
-  double low = 0;
-  while (n > 0) {
-    const double x = high;
-    const double y = partials_[--n];
-    high = x + y;
-    low = y - (high - x);
-    if (low != 0) break;
+  // Pieces without overlap, largest first: after the carries all but the top lie in [0, 2^32).
+  ExactSum whole = *this;
+  whole.carry();
+  const auto& pieces = whole.pieces_;
+  std::size_t top = kPieces;
+  while (top > 0 && pieces[top - 1] == 0) --top;
+  if (top == 0) return 0;
+  const bool negative = pieces[top - 1] < 0;
+  if (negative) {
+    for (std::int64_t& piece : whole.pieces_) piece = -piece;
+    whole.carry();
+    while (pieces[top - 1] == 0) --top;
   }
-  if (n > 0 && ((low < 0 && partials_[n - 1] < 0) || (low > 0 && partials_[n - 1] > 0))) {
-    const double twice = low * 2;
-    const double candidate = high + twice;
-    if (twice == candidate - high) high = candidate;
-  }
-  return high;
+  // 64 bits from the highest set bit on, with all below it folded into the last: enough to round.
+  WideInt window = 0;
+  std::size_t below = top;
+  for (int taken = 0; taken < 3; ++taken) window = window << 32 | (below > 0 ? pieces[--below] : 0);
+  bool rest = false;
+  while (below > 0) rest |= pieces[--below] != 0;
+  if (rest) window |= 1;
+  const double magnitude = round_scaled(window, 32 * (static_cast<int>(top) - 3) - 1075);
+  if (std::isinf(magnitude)) return std::nullopt;
+  return negative ? -magnitude : magnitude;
 }
 
 double python_square(double x) {
@@ -129,9 +162,11 @@ double python_square(double x) {
   const double square = x * x;
   const auto bits = std::bit_cast<std::uint64_t>(square);
   constexpr std::uint64_t kExponent = 0x7ff0000000000000;
-  if (square > 1e-280 && square < 1e300 && (bits & ~kExponent) != 0) {
+  if (square > 1e-280 && square < 1e300) {
     const double ulp = std::bit_cast<double>(bits & kExponent) * 0x1p-52;
-    if (std::fabs(std::fma(x, x, -square)) < 0.45 * ulp) return square;
+    const double error = std::fabs(std::fma(x, x, -square));
+    // Below a power of two the next double is half as far.
+    if (error == 0 || (error < 0.45 * ulp && (bits & ~kExponent) != 0)) return square;
   }
   static volatile const double two = 2.0;  // volatile: the compiler would make it x * x
   return std::pow(x, two);

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,18 +49,22 @@ class PythonSum {
   double real_ = 0;
 };
 
-/// math.fsum: the correctly rounded sum, whatever the order (Shewchuk's partials, as CPython).
+/// math.fsum: the correctly rounded sum, whatever the order. Holds the exact sum in pieces of 32
+/// bits of weight (Neal, "Fast exact summation using small and large superaccumulators", 2015).
 class ExactSum {
  public:
   void add(double value);
-  /// False once a sum of finite values left the range of a double, where fsum raises.
-  bool in_range() const { return in_range_; }
-  double value() const;
+  /// None where a sum of finite values leaves the range of a double, for which fsum raises.
+  std::optional<double> value() const;
 
  private:
-  std::vector<double> partials_;
-  double special_ = 0;
-  bool in_range_ = true;
+  static constexpr std::size_t kPieces = 67;  // 2048 exponents, and what they carry over
+  static constexpr std::uint32_t kCarryAfter = 1U << 30;  // each adds less than 2^32
+  void carry();
+
+  std::array<std::int64_t, kPieces> pieces_{};
+  std::uint32_t until_carry_ = kCarryAfter;
+  double special_ = 0;  // infinities and NaN
 };
 
 /// x ** 2 of Python: libm's pow, which differs from x * x in about one case of a thousand.

@@ -13,6 +13,8 @@
 namespace deem::score {
 namespace {
 
+__extension__ typedef __float128 Wide;
+
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::string text_of(const PythonNumber& number) {
@@ -49,11 +51,37 @@ TEST(ExactSum, TakesInfinityAndNanAlongAndRefusesOverflow) {
   sum.add(std::numeric_limits<double>::infinity());
   EXPECT_EQ(sum.value(), std::numeric_limits<double>::infinity());
   sum.add(kNan);
-  EXPECT_TRUE(std::isnan(sum.value()));
+  EXPECT_TRUE(std::isnan(*sum.value()));
   ExactSum large;
   large.add(std::numeric_limits<double>::max());
   large.add(std::numeric_limits<double>::max());
-  EXPECT_FALSE(large.in_range());
+  EXPECT_FALSE(large.value().has_value());
+}
+
+TEST(ExactSum, AgreesWithAWiderTypeAtEveryScale) {
+  // Pairs a + b - a, whose exact sum is b, and three-way sums that 113 bits of __float128 hold.
+  std::mt19937_64 engine(11);
+  for (int i = 0; i < 20'000; ++i) {
+    const auto draw = [&engine](int spread) {
+      const double unit = static_cast<double>(engine() >> 11) * 0x1p-53 - 0.5;
+      return std::ldexp(unit, static_cast<int>(engine() % static_cast<std::uint64_t>(spread)));
+    };
+    const double a = draw(1000), b = draw(1000) * 0x1p-1040, c = draw(20), d = draw(20),
+                 e = draw(20);
+    ExactSum cancelled, close;
+    for (double v : {a, b, -a}) cancelled.add(v);
+    EXPECT_EQ(cancelled.value(), b);
+    for (double v : {c, d, e}) close.add(v);
+    EXPECT_EQ(close.value(), static_cast<double>(static_cast<Wide>(c) + d + e));
+  }
+  ExactSum none;
+  EXPECT_EQ(none.value(), 0.0);
+}
+
+TEST(ExactSum, CarriesAcrossManyValues) {
+  ExactSum sum;
+  for (int i = 0; i < 3'000'000; ++i) sum.add(0x1.fffffffffffffp-1);
+  EXPECT_EQ(sum.value(), 3'000'000 * 0x1.fffffffffffffp-1);
 }
 
 TEST(PythonSquare, IsWhatLibmGivesForPow) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include "score/decimal.h"
 #include "score/json_skip.h"
 
 namespace deem::score {
@@ -21,6 +22,31 @@ const char* find_line_end(const char* at, const char* end) {
 }
 
 namespace {
+
+/// The float at `digits`, after its sign; false when it has more than 19 digits or an exponent that
+/// round_decimal does not take.
+bool read_float(const char* digits, const json::NumberSpan& span, bool negative, double& value) {
+  constexpr std::size_t kMaxDigits = 19;
+  constexpr auto kTens = [] {
+    std::array<std::uint64_t, kMaxDigits + 1> tens{1};
+    for (std::size_t i = 1; i < tens.size(); ++i) tens[i] = tens[i - 1] * 10;
+    return tens;
+  }();
+  if (span.whole_digits + span.fraction_digits > kMaxDigits) return false;
+  const char* const fraction = digits + span.whole_digits + 1;
+  Decimal decimal{read_digits(digits, span.whole_digits) * kTens[span.fraction_digits] +
+                      read_digits(fraction, span.fraction_digits),
+                  -static_cast<std::int32_t>(span.fraction_digits), negative};
+  if (span.has_exponent) {
+    const char* at = span.fraction_digits > 0 ? fraction + span.fraction_digits : fraction - 1;
+    if (*++at == '+') ++at;  // std::from_chars takes only '-'
+    int exponent = 0;
+    if (std::from_chars(at, span.end, exponent).ec != std::errc()) return false;
+    if (exponent < -100 || exponent > 100) return false;
+    decimal.exponent += exponent;
+  }
+  return round_decimal(decimal, value);
+}
 
 /// One bit of 64 for a key's length and last 8 bytes. The 8 bytes before its end are in the row.
 std::uint64_t filter_bit(std::string_view key) {
@@ -130,13 +156,16 @@ const char* SeedScanner::read_number(const char* at, PythonNumber& number) {
   }
   const json::NumberSpan span = json::skip_number(at);
   if (span.end == nullptr) return nullptr;
+  const bool negative = *at == '-';
+  const char* const digits = at + (negative ? 1 : 0);
   if (span.is_int) {
-    number = PythonNumber::of_int(0);
-    if (std::from_chars(at, span.end, number.whole).ec != std::errc()) return nullptr;
-  } else {
-    number = PythonNumber::of_float(0);
-    if (std::from_chars(at, span.end, number.real).ec != std::errc()) return nullptr;
+    const auto whole = static_cast<std::int64_t>(read_digits(digits, span.whole_digits));
+    number = PythonNumber::of_int(negative ? -whole : whole);
+    return span.end;
   }
+  number = PythonNumber::of_float(0);
+  if (read_float(digits, span, negative, number.real)) return span.end;
+  if (std::from_chars(at, span.end, number.real).ec != std::errc()) return nullptr;
   return span.end;
 }
 

@@ -74,10 +74,11 @@ void SeedFold::add(const SeedRows& rows) {
 Result<SeedSummary> SeedFold::finish() {
   SeedFold whole = std::exchange(*this, {});
   SeedSummary& summary = whole.summary_;
-  if (!whole.brier_.in_range()) {
+  const std::optional<double> brier = whole.brier_.value();
+  if (!brier) {
     return fail(Error::Code::Corrupt, "the Brier scores add up to more than a double holds");
   }
-  if (whole.brier_n_ > 0) summary.brier = share(whole.brier_.value(), whole.brier_n_);
+  if (whole.brier_n_ > 0) summary.brier = share(*brier, whole.brier_n_);
   const auto [median, p95] = whole.seconds_.take_quantiles();
   summary.median_seconds = median;
   summary.p95_seconds = p95;
