@@ -101,7 +101,7 @@ void check_words(Draft& draft, const Item& item, Origin at) {
   if (has_nul(question.instructions) || has_nul(question.question)) {
     draft.refuse(at, what + ": the question holds a NUL character");
   }
-  if (has_options_block(question.instructions)) {
+  if (has_options_block(question.instructions) || has_options_block(question.question)) {
     draft.warn(at, what +
                        ": the question contains an options block (a line \"Options:\" or "
                        "\"[A] …\")");

@@ -131,6 +131,9 @@ TEST_F(ReferenceKit, ItemsStatesAndTypesAreAllThere) {
   EXPECT_EQ(skeps.question.options[0].text,
             "Bee Boles\n\nSkeps were set in boles, arched niches in a south wall. A wall with "
             "twelve boles was a dowry.");
+  EXPECT_NE(find_finding(loaded, Finding::Level::Warning,
+                         "item c-041: the question contains an options block"),
+            nullptr);
   EXPECT_NE(find_finding(loaded, Finding::Level::Warning, "3 of 45 items have no label"), nullptr)
       << all_findings(loaded);
 }
