@@ -18,6 +18,9 @@ Result<OutputFormat> parse_output_format(std::string_view name);
 /// into the first folder too.
 int show_score(const std::vector<std::string>& paths, OutputFormat format, bool save);
 
+/// One row's answers under every variant, for a person; void and failed readings on stderr.
+int print_answers(const record::Row& row);
+
 /// What `run`, `resume` and `demo` end with.
 int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder, OutputFormat format,
                bool quiet);
