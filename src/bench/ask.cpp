@@ -20,7 +20,7 @@ void add(std::optional<T>& total, const std::optional<T>& part) {
 }
 
 /// Adds one call's cost to a reading.
-void add_cost(ReadingRecord& record, const seat::Usage& usage, const seat::Timing& timing) {
+void add_cost(ReadingRecord& record, const Arm& arm, const seat::Usage& usage, const seat::Timing& timing) {
   add(record.prompt_tokens, usage.prompt_tokens);
   add(record.cached_tokens, usage.cached_tokens);
   add(record.output_tokens, usage.output_tokens);
@@ -29,6 +29,9 @@ void add_cost(ReadingRecord& record, const seat::Usage& usage, const seat::Timin
   record.planned_to_done_s += timing.done_s;
   record.sent_to_done_s += timing.done_s - timing.sent_s;
   if (usage.finish_reason) record.finish_reason = usage.finish_reason;
+  if (usage.served_model && !arm.seat.model.empty() && *usage.served_model != arm.seat.model) {
+    record.served_model = usage.served_model;
+  }
   ++record.calls;
 }
 
@@ -125,7 +128,7 @@ void Asker::call_letters(const Arm& arm, const std::vector<LettersCall>& calls,
     if (round.letters.cause != decision::VoidCause::None) record.cause = round.letters.cause;
     if (reply.position.exact.empty()) record.asked_k = reply.position.asked_k;
     record.rounds.push_back(std::move(round));
-    add_cost(record, reply.usage, reply.timing);
+    add_cost(record, arm, reply.usage, reply.timing);
     check_count(record, reply.usage.prompt_tokens, calls[i].prompt);
   }
 }
@@ -233,7 +236,7 @@ Asker::Records Asker::ask_texts(const Arm& arm, const kit::Task& task,
       continue;
     }
     record.texts[targets[k].text] = replies[k]->text;
-    add_cost(record, replies[k]->usage, replies[k]->timing);
+    add_cost(record, arm, replies[k]->usage, replies[k]->timing);
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     for (std::size_t t = 0; t < prompts[i].priors.size(); ++t) {
@@ -260,7 +263,7 @@ ReadingRecord Asker::ask_written(const Arm& arm, const kit::Item& item) const {
   record.answer = arm.policy == decision::LetterPolicy::Reference && options.size() <= decision::kLetters
                       ? decision::parse_written_reference(reply->text, options.size())
                       : decision::parse_written(reply->text, options);
-  add_cost(record, reply->usage, reply->timing);
+  add_cost(record, arm, reply->usage, reply->timing);
   check_count(record, reply->usage.prompt_tokens, prompt);
   return record;
 }

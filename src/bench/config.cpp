@@ -13,7 +13,7 @@ using codec::Json;
 
 constexpr std::string_view kTop[] = {"kit", "kit-format", "columns",    "out",  "order",
                                      "seed", "repeat",    "limit",      "concurrency", "max-errors",
-                                     "tasks", "arm",      "reading"};
+                                     "tasks", "arm",      "reading",    "open-labels"};
 
 std::string from_folder(const std::string& file, const std::string& path) {
   const std::size_t slash = file.rfind('/');
@@ -64,6 +64,11 @@ Result<void> set_top(Config& config, const std::string& path, std::string_view k
   if (key == "limit") return number(config.limit, 0);
   if (key == "concurrency") return number(config.concurrency, 1);
   if (key == "max-errors") return number(config.max_errors, 0);
+  if (key == "open-labels") {
+    if (!value.is_bool()) return fail(Error::Code::BadInput, "wants true or false");
+    config.kit_options.open_labels = value.as_bool();
+    return {};
+  }
   if (key == "tasks") {
     if (!value.is_array()) return fail(Error::Code::BadInput, "wants a list of task names");
     for (const Json& task : value.items()) {

@@ -121,6 +121,13 @@ class Sitting {
         halted_ = true;
       }
     }
+    for (const auto& [name, reading] : row.readings) {
+      if (reading.served_model && !said_other_model_) {
+        said_other_model_ = true;
+        observer_.note("finding: arm " + row.arm + " asked for another model than the reply names (" +
+                       *reading.served_model + "); an alias, or a silent substitution");
+      }
+    }
     observer_.row(row, progress_);
   }
 
@@ -137,7 +144,7 @@ class Sitting {
   Progress progress_;
   std::optional<Error> error_;
   std::size_t errors_ = 0, refused_ = 0;
-  bool too_many_errors_ = false;
+  bool too_many_errors_ = false, said_other_model_ = false;
   std::vector<double> arm_seconds_;
 };
 

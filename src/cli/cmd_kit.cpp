@@ -14,15 +14,19 @@ namespace {
 using codec::Json;
 
 struct KitFlags {
-  std::string path, format, task;
+  std::string path, format, task, type, instructions;
   std::vector<std::string> columns;
+  bool open_labels = false;
 };
 
 void add_kit_flags(CLI::App& app, KitFlags& flags) {
   app.add_option("KIT", flags.path, "kit folder or file")->required();
   app.add_option("--kit-format", flags.format, "deem, reference, jsonl, squad, csv or tsv; guessed when absent");
   app.add_option("--task-name", flags.task, "one-file formats: the task's name");
+  app.add_option("--type", flags.type, "jsonl, csv: of items that name none: choice (default), noul or score");
+  app.add_option("--instructions", flags.instructions, "jsonl, csv: template for items without instructions");
   app.add_option("--column", flags.columns, "csv/tsv: field=column, repeatable");
+  app.add_flag("--open-labels", flags.open_labels, "keep a label that is no option (wrong whatever is answered)");
 }
 
 Result<kit::Loaded> load(const KitFlags& flags, bool verify = true) {
@@ -30,6 +34,12 @@ Result<kit::Loaded> load(const KitFlags& flags, bool verify = true) {
   options.format = flags.format;
   options.task = flags.task;
   options.verify_digests = verify;
+  options.open_labels = flags.open_labels;
+  options.instructions = flags.instructions;
+  if (!flags.type.empty()) {
+    options.type = decision::parse_question_type(flags.type);
+    if (!options.type) return fail(Error::Code::BadInput, "--type " + flags.type + ": choice, noul or score");
+  }
   for (const std::string& column : flags.columns) {
     const std::size_t equals = column.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -145,7 +155,8 @@ int run_kit_show(const Args& args) {
 int run_kit_import(const Args& args) {
   CLI::App app("Turn another format (the reference bench's layout, JSONL, SQuAD JSON, CSV/TSV) into a kit of ours.\n\n"
                "  deem kit import intent.jsonl --out kits/intent\n"
-               "  deem kit import tickets.csv --column state=body --column label=topic --out kits/tickets\n",
+               "  deem kit import tickets.csv --column state=body --column label=topic --out kits/tickets\n"
+               "  deem kit import reference/kit --open-labels --out kits/reference\n",
                "deem kit import");
   KitFlags flags;
   std::string out;

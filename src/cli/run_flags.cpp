@@ -82,6 +82,7 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--key-env", flags.key_env, "environment variable that holds the bearer key");
   app.add_option("--key-file", flags.key_file, "file that holds the bearer key");
   app.add_option("--ca-file", flags.ca_file, "extra trust roots, PEM");
+  app.add_flag("--open-labels", flags.open_labels, "keep labels that are no option (wrong whatever is answered)");
   app.add_flag("--dry-run", flags.dry_run, "print the plan, ask nothing");
   app.add_flag("--quiet", flags.quiet, "no progress");
   app.add_option("--format", flags.format_out, "of the table: text, md, csv or json");
@@ -105,6 +106,7 @@ Result<bench::Config> make_config(const CLI::App& app, const RunFlags& flags) {
     }
     config.kit_options.columns[column.substr(0, equals)] = column.substr(equals + 1);
   }
+  if (flags.open_labels) config.kit_options.open_labels = true;
   if (typed("--out")) config.out = flags.out;
   if (typed("--task")) config.tasks = flags.tasks;
   if (typed("--seed")) config.seed = flags.seed;

@@ -196,6 +196,7 @@ Json to_json(const ReadingRecord& reading) {
   out.set("calls", reading.calls);
   if (reading.group != 1) out.set("group", reading.group);
   set_optional(out, "finish_reason", reading.finish_reason);
+  if (reading.served_model) out.set("served_model", lossy_utf8(*reading.served_model));
   return out;
 }
 
@@ -237,6 +238,7 @@ Result<ReadingRecord> parse_reading(const Json& json) {
   reading.calls = static_cast<int>(in.integer("calls"));
   reading.group = static_cast<int>(json.get_int("group").value_or(1));
   reading.finish_reason = json.get_string("finish_reason");
+  reading.served_model = json.get_string("served_model");
   if (in.problem()) return fail(Error::Code::Corrupt, *in.problem());
   return reading;
 }

@@ -55,6 +55,7 @@ struct ReadingRecord {
   int calls = 1;
   int group = 1;                               // how many were evaluated together
   std::optional<std::string> finish_reason;
+  std::optional<std::string> served_model;     // what the reply names, where it is not what was asked
 };
 
 /// What one arm gave for one item. Names in the file: docs/formats/row.md.

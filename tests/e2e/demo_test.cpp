@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "base/file.h"
+#include "base/process.h"
+#include "codec/json.h"
+#include "record/rows_file.h"
+#include "record/run.h"
+
+namespace deem {
+namespace {
+
+class Demo : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* model = std::getenv("DEEM_MODEL");
+    if (model == nullptr) GTEST_SKIP() << "DEEM_MODEL is not set; make test sets it";
+    model_ = model;
+    std::string name = (std::filesystem::temp_directory_path() / "deem-e2e-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  void TearDown() override {
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+
+  Command command(std::vector<std::string> args) const {
+    args.insert(args.begin(), DEEM_PROGRAM);
+    return {.argv = std::move(args), .environment = {"LANG=C.UTF-8", "HOME=" + folder_}, .folder = folder_};
+  }
+  Finished deem(std::vector<std::string> args) const {
+    auto done = run_process(command(std::move(args)), Seconds(600));
+    EXPECT_TRUE(done) << (done ? "" : done.error().message);
+    return done ? *done : Finished{};
+  }
+  std::vector<record::Row> rows(const std::string& run) const {
+    auto file = record::load_rows(join_path(join_path(folder_, run), "rows.jsonl"));
+    EXPECT_TRUE(file);
+    return file ? std::move(file->rows) : std::vector<record::Row>{};
+  }
+
+  std::string model_, folder_;
+};
+
+TEST_F(Demo, AsksScoresAndWritesItsReport) {
+  const Finished done = deem({"demo", "--model", model_, "--limit", "3", "--out", "run", "--threads", "1"});
+  ASSERT_EQ(done.ending.code, 0) << done.errors;
+  EXPECT_NE(done.output.find("letters letters:raw"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("baseline: keyword overlap"), std::string::npos);
+  const auto found = rows("run");
+  EXPECT_EQ(found.size(), 45U);  // 5 tasks, 3 items, 3 arms
+  for (const record::Row& row : found) {
+    EXPECT_NE(row.status, record::Row::Status::Error) << row.reason;
+    if (row.arm != "letters" || row.status != record::Row::Status::Asked) continue;
+    const auto& letters = row.readings.at("letters").rounds.at(0).letters;
+    ASSERT_TRUE(letters.mass_outside.has_value());
+    EXPECT_NEAR(letters.mass_letters + *letters.mass_outside, 1, 1e-3);
+    EXPECT_EQ(letters.logprobs.size(), row.readings.at("letters").rounds.at(0).options.size());
+  }
+  const auto json = codec::parse_json(*read_file(folder_ + "/run/score.json"));
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->get_string("schema"), "deem.score/1");
+  const auto run = record::load_run(folder_ + "/run");
+  ASSERT_TRUE(run);
+  EXPECT_FALSE(run->ended.empty());
+  EXPECT_TRUE(run->arms[0].letter_proof.find("ids") != nullptr);
+  // Scoring again from rows gives what the run printed.
+  const Finished again = deem({"score", "run"});
+  EXPECT_EQ(again.output, done.output);
+}
+
+TEST_F(Demo, RefusesTheStateThatDoesNotFitAndCountsIt) {
+  const Finished done = deem({"run", "--kit", DEEM_SOURCE_DIR "/kits/demo", "--task", "answered", "--seat",
+                              "local:" + model_, "--context", "200", "--limit", "4", "--out", "run", "--threads", "1"});
+  ASSERT_EQ(done.ending.code, 0) << done.errors;
+  std::size_t refused = 0;
+  for (const record::Row& row : rows("run")) {
+    if (row.status != record::Row::Status::Refused) continue;
+    ++refused;
+    EXPECT_EQ(row.reason, "overlong");
+    EXPECT_GT(row.reason_number.value_or(0), 200);
+  }
+  EXPECT_GT(refused, 0U);
+  EXPECT_NE(done.output.find("refused before asking"), std::string::npos) << done.output;
+}
+
+// The real program, killed with SIGKILL at random moments of its work, then resumed to its end.
+TEST_F(Demo, SurvivesKillAndResumesWithoutLossOrDoubles) {
+  std::mt19937 random(7);
+  const std::vector<std::string> start = {"run",    "--kit", DEEM_SOURCE_DIR "/kits/demo", "--task", "urgency",
+                                          "--seat", "local:" + model_, "--reading", "letters", "--out", "run",
+                                          "--threads", "1", "--quiet"};
+  std::size_t before = 0;
+  for (int i = 0; i < 5; ++i) {
+    const bool began = file_exists(folder_ + "/run/run.json");
+    auto child = Process::spawn(command(began ? std::vector<std::string>{"resume", "run", "--quiet"} : start));
+    ASSERT_TRUE(child) << child.error().message;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300 + random() % 900));
+    child->send(SIGKILL);
+    (void)child->wait(Seconds(20));
+    if (!file_exists(folder_ + "/run/rows.jsonl")) continue;
+    const std::size_t now = rows("run").size();
+    EXPECT_GE(now, before);
+    before = now;
+  }
+  const bool began = file_exists(folder_ + "/run/run.json");
+  const Finished done = deem(began ? std::vector<std::string>{"resume", "run", "--quiet"} : start);
+  EXPECT_EQ(done.ending.code, 0) << done.errors;
+  std::map<std::string, int> seen;
+  const std::string bytes = *read_file(folder_ + "/run/rows.jsonl");
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t end = bytes.find('\n', at);
+    const auto row = record::parse_row(std::string_view(bytes).substr(at, end - at));
+    ASSERT_TRUE(row) << row.error().message;
+    ++seen[row->id];
+    at = end + 1;
+  }
+  EXPECT_EQ(seen.size(), 20U);
+  for (const auto& [id, n] : seen) EXPECT_EQ(n, 1) << id;
+}
+
+TEST_F(Demo, FinishesTheRowInFlightAtAnInterrupt) {
+  auto child = Process::spawn(command({"run", "--kit", DEEM_SOURCE_DIR "/kits/demo", "--seat", "local:" + model_,
+                                       "--out", "run", "--threads", "1", "--quiet"}));
+  ASSERT_TRUE(child);
+  for (int i = 0; i < 600 && !file_exists(folder_ + "/run/run.json"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  child->send(SIGINT);
+  const auto ending = child->wait(Seconds(60));
+  ASSERT_TRUE(ending) << ending.error().message;
+  EXPECT_EQ(ending->code, 130) << child->errors();
+  EXPECT_NE(child->errors().find("deem resume run"), std::string::npos) << child->errors();
+  const auto file = record::load_rows(folder_ + "/run/rows.jsonl");
+  ASSERT_TRUE(file);
+  EXPECT_FALSE(file->torn_tail);
+}
+
+}  // namespace
+}  // namespace deem
