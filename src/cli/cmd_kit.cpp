@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/file.h"
 #include "cli/verbs.h"
@@ -145,6 +146,14 @@ int run_kit_show(const Args& args) {
     if (json) fmt::print("{}\n", codec::dump_json(kit_json(loaded->kit), {.ascii = false, .indent = 1}));
     else std::fputs(kit::describe(loaded->kit).c_str(), stdout);
     return kDone;
+  }
+  for (const kit::Task& task : loaded->kit.tasks) {
+    if (task_name.empty() && std::ranges::find(task.items, item_id, &kit::Item::id) != task.items.end()) {
+      task_name = task.name;
+    }
+  }
+  if (task_name.empty()) {
+    return report_error({Error::Code::NotFound, flags.path + ": no item " + item_id + " in any task"});
   }
   const Result<std::string> item = kit::describe_item(loaded->kit, task_name, item_id);
   if (!item) return report_error(item.error());

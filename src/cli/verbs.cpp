@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -55,8 +56,10 @@ int unknown_verb(const Args& args) {
       }
     }
   }
+  const bool is_noun = std::ranges::any_of(
+      kVerbs, [&](const Verb& verb) { return verb.name.starts_with(args[0] + " "); });
   std::fprintf(stderr, "deem: no verb %s; did you mean deem %s? (deem --help lists them)\n",
-               printable(args[0], 40).c_str(), std::string(best).c_str());
+               printable(is_noun ? typed : args[0], 40).c_str(), std::string(best).c_str());
   return kUsage;
 }
 
