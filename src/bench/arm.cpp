@@ -12,11 +12,11 @@ namespace {
 
 using codec::Json;
 
-constexpr std::array<std::string_view, 22> kMembers = {
+constexpr std::array<std::string_view, 23> kMembers = {
     "name",        "seat",       "model",     "mode",       "readings",  "reading",
     "policy",      "temperature", "noul-slope", "noul-bias", "min-mass", "top-k",
     "group",       "max-tokens", "context",   "threads",    "gpu-layers", "timeout",
-    "key-env",     "key-file",   "ca-file",   "template-kwargs"};
+    "key-env",     "key-file",   "ca-file",   "template-kwargs", "limit"};
 
 std::optional<double> number_of(const Json& value) {
   if (value.is_number()) return value.as_double();
@@ -169,10 +169,10 @@ Result<void> set_arm_member(Arm& arm, std::string_view key, const Json& value) {
   if (key == "max-tokens") return set_integer(arm.max_tokens, key, value, 1, 65'536);
   if (key == "threads") return set_integer(arm.seat.threads, key, value, 0, 4'096);
   if (key == "gpu-layers") return set_integer(arm.seat.gpu_layers, key, value, 0, 100'000);
-  if (key == "context") {
-    int context = 0;
-    Result<void> set = set_integer(context, key, value, 0, 100'000'000);
-    if (set) arm.seat.context = context;
+  if (key == "context" || key == "limit") {
+    int number = 0;
+    Result<void> set = set_integer(number, key, value, 0, 100'000'000);
+    if (set) (key == "limit" ? arm.limit : arm.seat.context) = number;
     return set;
   }
   if (!value.is_string()) return bad(key, "a text");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,7 @@ struct Arm {
   int top_k = 20;               // where the seat has no exact ids
   int group = 1;                // items evaluated together; 1: latency is honest
   int max_tokens = 8;           // of a written answer
+  std::int64_t limit = 0;       // only the first items of each task; 0: all
   bool operator==(const Arm&) const = default;
 };
 

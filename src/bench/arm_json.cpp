@@ -44,6 +44,7 @@ Json to_json(const Arm& arm) {
   out.set("top-k", arm.top_k);
   out.set("group", arm.group);
   out.set("max-tokens", arm.max_tokens);
+  out.set("limit", arm.limit);
   out.set("context", arm.seat.context);
   out.set("threads", arm.seat.threads);
   out.set("gpu-layers", arm.seat.gpu_layers);

@@ -92,11 +92,16 @@ Result<std::vector<Unit>> make_plan(const Config& config, const kit::Kit& kit) {
       }
       for (const std::size_t arm : together) {
         const auto group = static_cast<std::size_t>(config.arms[arm].group);
-        for (std::size_t i = at; i < end; i += group) {
-          Unit unit{arm, places[at].task, {}, places[at].repeat};
-          for (std::size_t k = i; k < std::min(end, i + group); ++k) unit.items.push_back(places[k].item);
-          plan.push_back(std::move(unit));
+        Unit unit{arm, places[at].task, {}, places[at].repeat};
+        for (std::size_t i = at; i < end; ++i) {
+          const std::int64_t limit = config.arms[arm].limit;
+          if (limit > 0 && places[i].item >= static_cast<std::size_t>(limit)) continue;
+          unit.items.push_back(places[i].item);
+          if (unit.items.size() < group) continue;
+          plan.push_back(unit);
+          unit.items.clear();
         }
+        if (!unit.items.empty()) plan.push_back(std::move(unit));
       }
       at = end;
     }

@@ -74,6 +74,15 @@ TEST(Plan, LimitsTheItemsOfEachTaskBeforeAnythingIsAsked) {
   EXPECT_EQ(written(*plan, kit), (std::vector<std::string>{"0:p0", "0:o0"}));
 }
 
+TEST(Plan, LimitsOneArmAlone) {
+  const kit::Kit kit = small_kit();
+  Arm short_arm = small_arm("w", {{"written", false}});
+  short_arm.limit = 1;
+  const auto plan = make_plan(config_of({small_arm("a", {{"letters", false}}), short_arm}), kit);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(written(*plan, kit), (std::vector<std::string>{"0:p0", "0:p2", "1:p0", "0:o0", "1:o0", "0:p1", "0:p3", "0:o1"}));
+}
+
 TEST(Plan, ShufflesByItsSeedAloneAndLosesNothing) {
   const kit::Kit kit = small_kit();
   Config config = config_of({small_arm("a", {{"letters", false}})});

@@ -39,7 +39,7 @@ Result<std::string> find_model(const std::string& typed) {
 }
 
 /// The three arms: letters and likelihoods of the same model, and what it writes.
-std::vector<bench::Arm> demo_arms(const std::string& model, int threads) {
+std::vector<bench::Arm> demo_arms(const std::string& model, int threads, bool full) {
   bench::Arm letters;
   letters.name = "letters";
   letters.seat.kind = "local";
@@ -49,9 +49,11 @@ std::vector<bench::Arm> demo_arms(const std::string& model, int threads) {
   bench::Arm texts = letters;
   texts.name = "texts";
   texts.group = 16;
-  texts.readings = {{"words-unlisted", false}, {"cloze", true}, {"channel", false}, {"gain", true}};
+  texts.readings = {{"cloze", true}, {"channel", false}, {"gain", true}};
+  if (full) texts.readings.insert(texts.readings.begin(), {{"words", true}, {"words-unlisted", true}});
   bench::Arm written = letters;
   written.name = "written";
+  written.limit = full ? 0 : 8;
   written.mode = bench::Mode::Generate;
   written.readings = {{"written", false}};
   return {letters, texts, written};
@@ -67,10 +69,11 @@ int run_demo(const Args& args) {
   std::string model, out, format_name = "text";
   int threads = 0;
   std::int64_t limit = 0;
-  bool quiet = false;
+  bool quiet = false, full = false;
   app.add_option("--model", model, "a GGUF file; DEEM_MODEL when absent");
   app.add_option("--out", out, "run folder; runs/TIME-demo when absent");
   app.add_option("--limit", limit, "only the first N items of each task");
+  app.add_flag("--full", full, "written answers to every item and more readings (minutes more)");
   app.add_option("--threads", threads, "threads of the model; the machine's cores when absent");
   app.add_option("--format", format_name, "of the table: text, md, csv or json");
   app.add_flag("--quiet", quiet, "no progress");
@@ -83,7 +86,7 @@ int run_demo(const Args& args) {
   config.out = out.empty() ? new_run_folder("runs", "demo") : out;
   config.kit = join_path(config.out, "kit");
   config.limit = limit;
-  config.arms = demo_arms(*path, threads);
+  config.arms = demo_arms(*path, threads, full);
   if (file_exists(join_path(config.out, "run.json"))) {
     return report_error({Error::Code::BadInput, config.out + ": holds a run already; deem resume " +
                                                     config.out + ", or another --out"});

@@ -20,7 +20,7 @@ std::string pad(std::string text, std::size_t width, bool right) {
   return right ? space + text : text + space;
 }
 
-constexpr std::size_t kName = 30;
+constexpr std::size_t kName = 29;
 
 std::string line(const std::string& name, const std::vector<std::string>& cells) {
   static constexpr std::size_t kWidths[] = {18, 5, 7, 7, 7, 9, 9};
