@@ -2,16 +2,17 @@
 
 #include <llama.h>
 
+#include <array>
+
 #include "base/check.h"
 #include "seat/local/model.h"
-#include "seat/local/sequence_memory.h"
 
 namespace deem::seat::local {
 
-Batch::Batch(llama_context& context, SequenceMemory& memory, std::size_t vocabulary,
-             std::uint32_t most_tokens, std::uint32_t most_rows)
+Batch::Batch(llama_context& context, std::size_t vocabulary, std::uint32_t most_tokens,
+             std::uint32_t most_rows, std::int32_t spare)
     : context_(&context),
-      memory_(&memory),
+      spare_(spare),
       vocabulary_(vocabulary),
       most_tokens_(most_tokens),
       most_rows_(most_rows) {
@@ -64,32 +65,48 @@ int Batch::decode() {
   return llama_decode(context_, batch);
 }
 
-Result<void> Batch::run(TimePoint deadline, const OnRow& on_row) {
-  constexpr int kNoRoom = 1;
+// Kernels for some quantisations take four rows at a time and the rest one by one, with sums in
+// another order. With whole fours a token's scores do not depend on its place in the batch.
+void Batch::pad() {
+  constexpr std::size_t kRows = 4;
+  const std::array<std::int32_t, 1> nobody = {spare_};
+  for (std::size_t position = 0; tokens_.size() % kRows != 0; ++position) {
+    add(tokens_.back(), position, nobody);
+  }
+  std::size_t missing = (kRows - rows_.size() % kRows) % kRows;
+  for (std::size_t i = tokens_.size(); i-- > 0 && missing > 0;) {
+    if (wanted_[i] == 0) {
+      wanted_[i] = 1;
+      --missing;
+    }
+  }
+}
+
+Result<void> Batch::run(TimePoint deadline, bool exact, const OnRow& on_row) {
   constexpr int kAborted = 2;
   if (tokens_.empty()) return {};
+  if (exact && spare_ > 0) pad();
   deadline_ = deadline;
   take_complaint();
-  int code = Clock::now() >= deadline ? kAborted : decode();
-  while (code == kNoRoom && memory_->evict()) code = decode();
+  const int code = Clock::now() >= deadline ? kAborted : decode();
+  llama_memory_t memory = llama_get_memory(context_);
   if (code == 0) {
     for (const Row& row : rows_) {
       const float* logits = llama_get_logits_ith(context_, static_cast<std::int32_t>(row.index));
       DEEM_CHECK(logits != nullptr);
       on_row(row.tag, {logits, vocabulary_});
     }
+    if (spare_ > 0) llama_memory_seq_rm(memory, spare_, -1, -1);
     clear();
     return {};
   }
   clear();
-  memory_->clear();
+  llama_memory_clear(memory, /*data=*/false);
   if (code == kAborted) return fail(Error::Code::Timeout, "local model: deadline passed");
   const std::string why = take_complaint();
   return fail(Error::Code::Unavailable,
               "local model: evaluation failed: " +
-                  (!why.empty()      ? why
-                   : code == kNoRoom ? "no room in the key-value memory"
-                                     : "llama_decode gave " + std::to_string(code)));
+                  (why.empty() ? "llama_decode gave " + std::to_string(code) : why));
 }
 
 }  // namespace deem::seat::local

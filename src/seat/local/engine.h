@@ -16,19 +16,19 @@
 namespace deem::seat::local {
 
 class Batch;
-class SequenceMemory;
 
 /// Runs token paths through a model, each distinct prefix once, within a call and across calls.
 ///
-/// Every path is one sequence of llama.cpp; a token that several paths share is one cell of the
-/// key-value memory which belongs to all their sequences. After a call some paths stay resident,
-/// and later ones start from the longest prefix found there. The batch a token rides in changes
-/// its scores in the last digits only. Models whose memory can not fork (recurrent, hybrid) run
-/// path by path. One caller at a time.
+/// Paths that are under way together are sequences of llama.cpp; a token they share is one cell of
+/// the key-value memory that belongs to all of them. Memory is used as a stack: the path held from
+/// before is cut back to what the next one shares with it, and new cells go on top. So the cells
+/// of every path lie in the order of its tokens, and attention on CPUs adds them up in that order
+/// whatever lies between: a token's scores are the same shared or alone, but for the last digits.
+/// Models whose memory can not fork (recurrent, hybrid) run path by path. One caller at a time.
 class Engine {
  public:
-  /// `model` must outlive the engine. Errors: as plan_context and make_context.
-  static Result<Engine> make(llama_model& model, std::int64_t context, int threads);
+  /// The model must outlive the engine. Errors: as plan_context and make_context.
+  static Result<Engine> make(const LoadedModel& loaded, std::int64_t context, int threads);
   Engine(Engine&&) noexcept;
   Engine& operator=(Engine&&) noexcept;
   ~Engine();
@@ -65,16 +65,17 @@ class Engine {
   struct Member;
 
   Engine(ContextPtr context, const ContextShape& shape, std::size_t vocabulary);
-  std::vector<Member> next_wave(const TokenTree& tree, std::size_t first) const;
-  Result<std::size_t> run_wave(const TokenTree& tree, std::vector<Member>& wave, TimePoint deadline,
-                               const OnScores& on_scores);
-  Result<void> evaluate_tree(const TokenTree& tree, TimePoint deadline, const OnScores& on_scores,
-                             Evaluated& done, std::span<const std::size_t> names);
+  std::size_t rewind(std::size_t length);
+  std::vector<Member> next_wave(const TokenTree& tree, std::size_t first, std::size_t held) const;
+  Result<std::size_t> run_wave(const TokenTree& tree, std::span<const Member> wave,
+                               TimePoint deadline, const OnScores& on_scores);
+  Result<void> run_tree(const TokenTree& tree, TimePoint deadline, const OnScores& on_scores,
+                        std::span<std::size_t> cached, std::size_t& run);
 
   ContextPtr context_;
   ContextShape shape_;
   bool share_ = true;
-  std::unique_ptr<SequenceMemory> memory_;
+  Tokens held_;  // the path that sequence 0 holds, in the lowest cells
   std::unique_ptr<Batch> batch_;
 };
 

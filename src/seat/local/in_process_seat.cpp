@@ -43,25 +43,25 @@ std::vector<Result<Reply>> all_failed(std::vector<Result<Reply>> replies, const 
 
 }  // namespace
 
-InProcessSeat::InProcessSeat(SeatSpec spec, ModelPtr model, Vocabulary vocabulary,
+InProcessSeat::InProcessSeat(SeatSpec spec, LoadedModel loaded, Vocabulary vocabulary,
                              ChatTemplate chat, Engine engine)
     : spec_(std::move(spec)),
-      model_(std::move(model)),
+      loaded_(std::move(loaded)),
       vocabulary_(std::move(vocabulary)),
       chat_(std::move(chat)),
       letters_(vocabulary_, chat_),
       engine_(std::move(engine)) {}
 
 Result<std::unique_ptr<InProcessSeat>> InProcessSeat::make(const SeatSpec& spec) {
-  auto model = load_model(spec.address, spec.gpu_layers);
-  if (!model) return fail(model.error());
-  Vocabulary vocabulary(**model);
-  auto chat = ChatTemplate::load(**model, vocabulary, spec.chat_template_kwargs);
+  auto loaded = load_model(spec.address, spec.gpu_layers, spec.threads);
+  if (!loaded) return fail(loaded.error());
+  Vocabulary vocabulary(*loaded->model);
+  auto chat = ChatTemplate::load(*loaded->model, vocabulary, spec.chat_template_kwargs);
   if (!chat) return fail(spec.address, chat.error());
-  auto engine = Engine::make(**model, spec.context, spec.threads);
+  auto engine = Engine::make(*loaded, spec.context, spec.threads);
   if (!engine) return fail(spec.address, engine.error());
   return std::unique_ptr<InProcessSeat>(new InProcessSeat(
-      spec, std::move(*model), std::move(vocabulary), std::move(*chat), std::move(*engine)));
+      spec, std::move(*loaded), std::move(vocabulary), std::move(*chat), std::move(*engine)));
 }
 
 void InProcessSeat::share_prefixes(bool share) {
@@ -81,17 +81,16 @@ Result<Identity> InProcessSeat::identify() {
   identity.kind = "local";
   identity.address = spec_.address;
   identity.model = spec_.model;
-  if (llama_model_meta_val_str(model_.get(), "general.name", text.data(), text.size()) > 0) {
+  if (llama_model_meta_val_str(loaded_.model.get(), "general.name", text.data(), text.size()) > 0) {
     identity.root = text.data();
   }
   identity.digest = digest_;
   identity.build = engine_build();
   identity.context = engine_.context();
   identity.template_sha256 = sha256_hex(chat_.source());
-  if (llama_model_desc(model_.get(), text.data(), text.size()) > 0) identity.detail = text.data();
-  if (!chat_.from_model()) {
-    identity.detail = identity.detail.value_or("") + "; no chat template in the file, ChatML taken";
-  }
+  identity.detail = loaded_.description;
+  if (loaded_.full_precision) *identity.detail += ", 32-bit in memory";
+  if (!chat_.from_model()) *identity.detail += ", no chat template in the file: ChatML";
   return identity;
 }
 

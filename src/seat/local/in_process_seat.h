@@ -47,7 +47,7 @@ class InProcessSeat final : public Seat {
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
  private:
-  InProcessSeat(SeatSpec spec, ModelPtr model, Vocabulary vocabulary, ChatTemplate chat,
+  InProcessSeat(SeatSpec spec, LoadedModel loaded, Vocabulary vocabulary, ChatTemplate chat,
                 Engine engine);
   Result<Tokens> chat_tokens(const std::string& user_turn) const;
   Result<void> check_length(std::size_t tokens) const;
@@ -60,7 +60,7 @@ class InProcessSeat final : public Seat {
 
   std::mutex mutex_;  // over all that follows
   SeatSpec spec_;
-  ModelPtr model_;
+  LoadedModel loaded_;
   Vocabulary vocabulary_;
   ChatTemplate chat_;
   LetterReader letters_;

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "seat/local/widen.h"
 
 namespace deem::seat::local {
 namespace {
@@ -75,8 +76,9 @@ std::int64_t meta_number(const llama_model& model, const std::string& key, std::
   return std::from_chars(text.data(), end, value).ec == std::errc{} ? value : fallback;
 }
 
-// Bytes of keys and values one token takes at 16 bits each.
-std::int64_t memory_per_token(const llama_model& model) {
+// Bytes that the keys and values of one token take.
+std::int64_t memory_per_token(const LoadedModel& loaded) {
+  const llama_model& model = *loaded.model;
   std::array<char, 128> arch{};
   llama_model_meta_val_str(&model, "general.architecture", arch.data(), arch.size());
   const std::string prefix = std::string(arch.data()) + ".attention.";
@@ -84,7 +86,8 @@ std::int64_t memory_per_token(const llama_model& model) {
   const std::int64_t plain = llama_model_n_embd(&model) / heads;
   const std::int64_t width = meta_number(model, prefix + "key_length", plain) +
                              meta_number(model, prefix + "value_length", plain);
-  return std::int64_t{2} * llama_model_n_layer(&model) * llama_model_n_head_kv(&model) * width;
+  const std::int64_t each = loaded.full_precision ? 4 : 2;
+  return each * llama_model_n_layer(&model) * llama_model_n_head_kv(&model) * width;
 }
 
 std::int64_t free_memory() {
@@ -95,7 +98,7 @@ std::int64_t free_memory() {
     if (name == "MemAvailable:") return kib * 1024;
     meminfo.ignore(64, '\n');
   }
-  struct sysinfo info {};
+  struct sysinfo info{};
   return sysinfo(&info) == 0 ? static_cast<std::int64_t>(info.freeram) * info.mem_unit : 0;
 }
 
@@ -111,6 +114,8 @@ int physical_cores() {
   const int usable = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   return cores.empty() ? usable : std::min(usable, static_cast<int>(cores.size()));
 }
+
+int usable_threads(int asked) { return asked != 0 ? asked : physical_cores(); }
 
 }  // namespace
 
@@ -138,31 +143,52 @@ std::string take_complaint() {
   return last;
 }
 
-Result<ModelPtr> load_model(const std::string& path, int gpu_layers) {
+Result<LoadedModel> load_model(const std::string& path, int gpu_layers, int threads) {
   start_backend();
+  if (threads < 0) return fail(Error::Code::BadInput, "threads: can not be negative");
   if (auto magic = check_magic(path); !magic) return fail(magic.error());
   take_complaint();
+  LoadedModel loaded;
+  loaded.offloaded = gpu_layers != 0 && llama_supports_gpu_offload();
   llama_model_params params = llama_model_default_params();
   params.n_gpu_layers = gpu_layers;
-  ModelPtr model(llama_model_load_from_file(path.c_str(), params));
-  if (!model) {
+  loaded.model.reset(llama_model_load_from_file(path.c_str(), params));
+  if (!loaded.model) {
     const std::string why = take_complaint();
     return fail(Error::Code::Corrupt, path + ": " + (why.empty() ? "can not be loaded" : why));
   }
-  if (llama_model_has_encoder(model.get()) || !llama_model_has_decoder(model.get()) ||
-      llama_model_is_diffusion(model.get())) {
+  const llama_model* model = loaded.model.get();
+  if (llama_model_has_encoder(model) || !llama_model_has_decoder(model) ||
+      llama_model_is_diffusion(model)) {
     return fail(Error::Code::Unsupported, path + ": not a model that writes text left to right");
   }
-  return model;
+  std::array<char, 256> description{};
+  llama_model_desc(model, description.data(), description.size());
+  loaded.description = description.data();
+
+  const auto weights = read_weights(path);
+  if (!weights || loaded.offloaded) return loaded;
+  loaded.full_precision = weights->plain;
+  if (!weights->quantised || weights->count * 4 > free_memory() / 3) return loaded;
+  if (const auto wide = widen(path, usable_threads(threads))) {
+    ModelPtr widened(llama_model_load_from_file(wide->path.c_str(), params));
+    if (widened) {
+      loaded.model = std::move(widened);
+      loaded.full_precision = true;
+    }
+  }
+  take_complaint();
+  return loaded;
 }
 
-Result<ContextShape> plan_context(const llama_model& model, std::int64_t asked) {
+Result<ContextShape> plan_context(const LoadedModel& loaded, std::int64_t asked) {
+  const llama_model& model = *loaded.model;
   constexpr std::int64_t kSmallest = 16;
   constexpr std::int64_t kRoom = 2048;             // cells for branches beside one full request
   constexpr std::int64_t kStep = 256;              // llama.cpp rounds cells up to this
   constexpr std::int64_t kScoreBytes = 128 << 20;  // of the rows of scores one call gives
   const std::int64_t trained = llama_model_n_ctx_train(&model);
-  const std::int64_t per_token = std::max<std::int64_t>(1, memory_per_token(model));
+  const std::int64_t per_token = std::max<std::int64_t>(1, memory_per_token(loaded));
   const std::int64_t fits = free_memory() / 4 * 3 / per_token - kRoom;
   if (asked != 0 && asked < kSmallest) {
     return fail(Error::Code::BadInput, "context: " + std::to_string(asked) +
@@ -186,8 +212,7 @@ Result<ContextShape> plan_context(const llama_model& model, std::int64_t asked) 
   return shape;
 }
 
-Result<ContextPtr> make_context(llama_model& model, const ContextShape& shape, int threads) {
-  if (threads < 0) return fail(Error::Code::BadInput, "threads: can not be negative");
+Result<ContextPtr> make_context(const LoadedModel& loaded, const ContextShape& shape, int threads) {
   take_complaint();
   llama_context_params params = llama_context_default_params();
   params.n_ctx = shape.cells;
@@ -195,12 +220,29 @@ Result<ContextPtr> make_context(llama_model& model, const ContextShape& shape, i
   params.n_ubatch = kBatchTokens;
   params.n_seq_max = shape.sequences;
   params.n_outputs_max = shape.outputs;
-  params.n_threads = threads != 0 ? threads : physical_cores();
+  params.n_threads = usable_threads(threads);
   params.n_threads_batch = params.n_threads;
   params.kv_unified = true;  // branches share the cells of their prefix
   params.swa_full = true;    // a prefix stays whole, so that later branches can start anywhere
   params.no_perf = true;
-  ContextPtr context(llama_init_from_model(&model, params));
+  const llama_context_params usual = params;
+  if (loaded.full_precision) {
+    // Nothing is rounded on the way, so what is left is the order of sums: 1e-5 in a logprob.
+    params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
+    params.type_k = GGML_TYPE_F32;
+    params.type_v = GGML_TYPE_F32;
+  } else if (!loaded.offloaded) {
+    // Activations are rounded, which makes much of the smallest difference. llama.cpp has three
+    // forms of attention for CPUs and picks by the size of the batch, each with an order of sums of
+    // its own; for unlike types of keys and values only the plain one, which goes cell by cell and
+    // skips what is not the token's. So scores depend on the path alone, for some speed.
+    params.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
+    params.type_k = GGML_TYPE_F16;
+    params.type_v = GGML_TYPE_BF16;
+  }
+  ContextPtr context(llama_init_from_model(loaded.model.get(), params));
+  // Some architectures take only one kind of attention or type.
+  if (!context) context.reset(llama_init_from_model(loaded.model.get(), usual));
   if (!context) {
     const std::string why = take_complaint();
     return fail(Error::Code::Unavailable,

@@ -14,11 +14,22 @@ std::size_t common_prefix(std::span<const Token> a, std::span<const Token> b) {
   return n;
 }
 
-TokenTree::TokenTree(std::span<const TokenPath> paths) : shared_by_path_(paths.size()) {
+TokenTree::TokenTree(std::span<const TokenPath> paths, std::span<const Token> held)
+    : shared_by_path_(paths.size()) {
+  std::vector<std::size_t> with_held(paths.size());
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    with_held[i] = common_prefix(paths[i].tokens, held);
+
   std::vector<std::size_t> order(paths.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
+  // Lexicographic, but where two paths part, the one that goes on along `held` is the lesser.
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return std::ranges::lexicographical_compare(paths[a].tokens, paths[b].tokens);
+    const Tokens& left = paths[a].tokens;
+    const Tokens& right = paths[b].tokens;
+    const std::size_t parting = common_prefix(left, right);
+    if (parting == left.size() || parting == right.size()) return left.size() < right.size();
+    if (with_held[a] > parting || with_held[b] > parting) return with_held[a] > parting;
+    return left[parting] < right[parting];
   });
 
   // A path that is a prefix of the next in order is inside that one's leaf, or a later one's.

@@ -18,8 +18,8 @@ struct TokenPath {
 std::size_t common_prefix(std::span<const Token> a, std::span<const Token> b);
 
 /// Many paths with every shared prefix held once. Leaves are the paths that are no prefix of
-/// another, in lexicographic order, so that neighbours share the most: walking them in order
-/// and taking from each only what follows `shared` visits every distinct prefix exactly once.
+/// another, depth first, so that neighbours share the most: walking them in order and taking from
+/// each only what follows `shared` visits every distinct prefix exactly once.
 class TokenTree {
  public:
   /// A caller's wish: scores after token `index` of path `path`.
@@ -34,8 +34,9 @@ class TokenTree {
     std::vector<std::size_t> paths = {};  // paths whose last token appears first in this leaf
   };
 
-  /// Requires non-empty paths with indices inside them.
-  explicit TokenTree(std::span<const TokenPath> paths);
+  /// Leaves that have most in common with `held` come first. Requires non-empty paths with indices
+  /// inside them.
+  explicit TokenTree(std::span<const TokenPath> paths, std::span<const Token> held = {});
 
   const std::vector<Leaf>& leaves() const { return leaves_; }
   std::size_t unique_tokens() const;
