@@ -41,19 +41,19 @@ Result<std::string> find_model(const std::string& typed) {
 /// The three arms: letters and likelihoods of the same model, and what it writes.
 std::vector<bench::Arm> demo_arms(const std::string& model, int threads, bool full) {
   bench::Arm letters;
-  letters.name = "letters";
+  letters.name = "readout";
   letters.seat.kind = "local";
   letters.seat.address = model;
   letters.seat.threads = threads;
   letters.readings = {{"letters", false}};
   bench::Arm texts = letters;
-  texts.name = "texts";
+  texts.name = "likelihood";
   texts.group = 16;
   texts.readings = {{"cloze", true}, {"channel", false}, {"gain", true}};
   if (full) texts.readings.insert(texts.readings.begin(), {{"words", true}, {"words-unlisted", true}});
   bench::Arm written = letters;
-  written.name = "written";
-  written.limit = full ? 0 : 8;
+  written.name = "generate";
+  written.limit = full ? 0 : 5;
   written.mode = bench::Mode::Generate;
   written.readings = {{"written", false}};
   return {letters, texts, written};

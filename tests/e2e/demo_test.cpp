@@ -51,13 +51,13 @@ class Demo : public testing::Test {
 TEST_F(Demo, AsksScoresAndWritesItsReport) {
   const Finished done = deem({"demo", "--model", model_, "--limit", "3", "--out", "run", "--threads", "1"});
   ASSERT_EQ(done.ending.code, 0) << done.errors;
-  EXPECT_NE(done.output.find("letters letters:raw"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("readout letters:raw"), std::string::npos) << done.output;
   EXPECT_NE(done.output.find("baseline: keyword overlap"), std::string::npos);
   const auto found = rows("run");
   EXPECT_EQ(found.size(), 45U);  // 5 tasks, 3 items, 3 arms
   for (const record::Row& row : found) {
     EXPECT_NE(row.status, record::Row::Status::Error) << row.reason;
-    if (row.arm != "letters" || row.status != record::Row::Status::Asked) continue;
+    if (row.arm != "readout" || row.status != record::Row::Status::Asked) continue;
     const auto& letters = row.readings.at("letters").rounds.at(0).letters;
     ASSERT_TRUE(letters.mass_outside.has_value());
     EXPECT_NEAR(letters.mass_letters + *letters.mass_outside, 1, 1e-3);
