@@ -12,8 +12,8 @@ using record::Row;
 using Round = ReadingRecord::Round;
 
 /// Probabilities of one round's options. With a prior, its logprobs are subtracted first.
-std::vector<double> round_probs(const Round& round, const Round* prior, decision::LetterPolicy policy,
-                                double temperature) {
+std::vector<double> round_probs(const Round& round, const Round* prior,
+                                decision::LetterPolicy policy, double temperature) {
   std::vector<double> logprobs = decision::fill_missing(round.letters, policy).logprobs;
   if (prior != nullptr) {
     const std::vector<double> base = decision::fill_missing(prior->letters, policy).logprobs;
@@ -34,7 +34,8 @@ std::vector<double> letters_probs(const Row& row, const ReadingRecord& reading, 
     if (with_prior) {
       if (!reading.prior_rounds || reading.prior_rounds->size() != 1) return {};
       prior = &reading.prior_rounds->front();
-      if (prior->options != round.options || prior->letters.cause != decision::VoidCause::None) return {};
+      if (prior->options != round.options || prior->letters.cause != decision::VoidCause::None)
+        return {};
     }
     const std::vector<double> p = round_probs(round, prior, reading.policy, t);
     for (std::size_t i = 0; i < p.size(); ++i) out[round.options[i]] = p[i];
@@ -55,7 +56,8 @@ std::vector<double> letters_probs(const Row& row, const ReadingRecord& reading, 
   return out;
 }
 
-std::optional<Answer> letters_answer(const Row& row, const ReadingRecord& reading, std::string_view variant) {
+std::optional<Answer> letters_answer(const Row& row, const ReadingRecord& reading,
+                                     std::string_view variant) {
   if (variant != "raw" && variant != "prior") return std::nullopt;
   Answer answer{.probs = letters_probs(row, reading, variant == "prior"), .choice = 0, .score = {}};
   if (answer.probs.empty()) return std::nullopt;
@@ -67,7 +69,8 @@ std::optional<Answer> letters_answer(const Row& row, const ReadingRecord& readin
   return answer;
 }
 
-std::optional<Answer> texts_answer(const Row& row, const ReadingRecord& reading, std::string_view name) {
+std::optional<Answer> texts_answer(const Row& row, const ReadingRecord& reading,
+                                   std::string_view name) {
   const auto variant = decision::parse_variant(name);
   if (!variant) return std::nullopt;
   const auto scores = decision::option_scores(reading.texts, reading.priors, *variant);
@@ -82,11 +85,13 @@ std::optional<Answer> texts_answer(const Row& row, const ReadingRecord& reading,
   return answer;
 }
 
-std::optional<Answer> written_answer(const Row& row, const ReadingRecord& reading, std::string_view variant) {
+std::optional<Answer> written_answer(const Row& row, const ReadingRecord& reading,
+                                     std::string_view variant) {
   if (variant != "raw" || !reading.answer.option || *reading.answer.option >= row.keys.size()) {
     return std::nullopt;
   }
-  Answer answer{.probs = std::vector<double>(row.keys.size()), .choice = *reading.answer.option, .score = {}};
+  Answer answer{
+      .probs = std::vector<double>(row.keys.size()), .choice = *reading.answer.option, .score = {}};
   answer.probs[answer.choice] = 1;
   return answer;
 }
@@ -97,7 +102,8 @@ std::vector<std::string> variants_of(const ReadingRecord& reading) {
   using Kind = ReadingRecord::Kind;
   if (reading.kind == Kind::Written) return {"raw"};
   if (reading.kind == Kind::Letters) {
-    return reading.prior_rounds ? std::vector<std::string>{"raw", "prior"} : std::vector<std::string>{"raw"};
+    return reading.prior_rounds ? std::vector<std::string>{"raw", "prior"}
+                                : std::vector<std::string>{"raw"};
   }
   std::vector<std::string> out = {"raw-sum", "raw-mean", "raw-bytes"};
   if (std::ranges::any_of(reading.priors, [](const auto& prior) { return prior.has_value(); })) {
@@ -106,13 +112,18 @@ std::vector<std::string> variants_of(const ReadingRecord& reading) {
   return out;
 }
 
-std::optional<Answer> answer_of(const Row& row, const ReadingRecord& reading, std::string_view variant) {
+std::optional<Answer> answer_of(const Row& row, const ReadingRecord& reading,
+                                std::string_view variant) {
   using Kind = ReadingRecord::Kind;
-  if (reading.error || reading.cause != decision::VoidCause::None || row.keys.empty()) return std::nullopt;
+  if (reading.error || reading.cause != decision::VoidCause::None || row.keys.empty())
+    return std::nullopt;
   switch (reading.kind) {
-    case Kind::Letters: return letters_answer(row, reading, variant);
-    case Kind::Texts: return texts_answer(row, reading, variant);
-    case Kind::Written: return written_answer(row, reading, variant);
+    case Kind::Letters:
+      return letters_answer(row, reading, variant);
+    case Kind::Texts:
+      return texts_answer(row, reading, variant);
+    case Kind::Written:
+      return written_answer(row, reading, variant);
   }
   return std::nullopt;
 }

@@ -12,10 +12,10 @@ namespace deem::score {
 
 /// What one reading says under one variant.
 struct Answer {
-  std::vector<double> probs = {};       // by option; empty for a bare score
-  std::size_t choice = 0;               // index of the likeliest option, the first among equals
-  std::optional<double> score = {};     // noul by one text: its likelihood, or gain with a prior; its
-                                        // zero means nothing until it is calibrated
+  std::vector<double> probs = {};    // by option; empty for a bare score
+  std::size_t choice = 0;            // index of the likeliest option, the first among equals
+  std::optional<double> score = {};  // noul by one text: its likelihood, or gain with a prior; its
+                                     // zero means nothing until it is calibrated
 };
 
 /// Variants of a reading that its raw numbers allow: letters "raw" and, with prior rounds, "prior";
@@ -25,7 +25,8 @@ std::vector<std::string> variants_of(const record::ReadingRecord& reading);
 
 /// The answer, or none: a void, failed or unparsed reading, or a variant it does not have.
 /// Letters: softmax(logprobs / T) with what was missing at its bound, tournaments combined, and for
-/// noul the slope and bias; texts: softmax of the scores at T = 1; written: all on the parsed option.
+/// noul the slope and bias; texts: softmax of the scores at T = 1; written: all on the parsed
+/// option.
 std::optional<Answer> answer_of(const record::Row& row, const record::ReadingRecord& reading,
                                 std::string_view variant);
 

@@ -78,7 +78,7 @@ TEST(AnswerOf, APriorIsSubtractedFromTheLetters) {
 TEST(AnswerOf, TextsComeSummedPerTokenPerByteAndLessTheirPrior) {
   ReadingRecord reading;
   reading.kind = ReadingRecord::Kind::Texts;
-  reading.texts = {{-6, 3, 30}, {-5, 1, 5}};           // sums: b; means -2, -5: a; bytes -.2, -1: a
+  reading.texts = {{-6, 3, 30}, {-5, 1, 5}};  // sums: b; means -2, -5: a; bytes -.2, -1: a
   reading.priors = {decision::TextScore{-6, 3, 30}, decision::TextScore{-2, 1, 5}};  // 0, -3: a
   const Row row = row_of(2);
   EXPECT_EQ(answer_of(row, reading, "raw-sum")->choice, 1U);

@@ -25,7 +25,8 @@ void add(std::optional<T>& total, const std::optional<T>& part) {
 std::optional<std::size_t> label_index(const Row& row) {
   if (!row.label) return std::nullopt;
   const auto found = std::ranges::find(row.keys, *row.label);
-  return static_cast<std::size_t>(found - row.keys.begin());  // keys.size(): a label that is no option
+  return static_cast<std::size_t>(found -
+                                  row.keys.begin());  // keys.size(): a label that is no option
 }
 
 /// Adds up the figures of one column on one task, or on all.
@@ -61,7 +62,8 @@ class Tally {
     } else if (const auto answer = answer_of(row, *reading, variant)) {
       add_answer(row, *reading, *answer);
     } else {
-      ++out_.unsupported;  // this variant of this row can not be computed (a tournament has no prior)
+      ++out_.unsupported;  // this variant of this row can not be computed (a tournament has no
+                           // prior)
     }
   }
 
@@ -88,7 +90,8 @@ class Tally {
     out_.p95_sent_s = percentile(sent_, 9'500);
     out_.seconds_n = planned_.size();
     if (out_.answered >= kStuckAnswers && !out_.uncalibrated) {
-      const auto most = std::ranges::max_element(positions_, {}, [](const auto& p) { return p.second; });
+      const auto most =
+          std::ranges::max_element(positions_, {}, [](const auto& p) { return p.second; });
       out_.stuck_share = static_cast<double>(most->second) / static_cast<double>(out_.answered);
       if (out_.stuck_share >= kStuckShare) out_.stuck_position = most->first;
     }
@@ -104,8 +107,10 @@ class Tally {
 
   void add_cost(const ReadingRecord& reading) {
     out_.group = std::max(out_.group, reading.group);
-    if (reading.prompt_tokens) add(out_.prompt_tokens, reading.prompt_tokens);
-    else ++out_.tokens_unknown;
+    if (reading.prompt_tokens)
+      add(out_.prompt_tokens, reading.prompt_tokens);
+    else
+      ++out_.tokens_unknown;
     add(out_.cached_tokens, reading.cached_tokens);
     add(out_.output_tokens, reading.output_tokens);
     if (reading.error || reading.unsupported) return;
@@ -125,19 +130,20 @@ class Tally {
     if (!label) return;
     ++out_.labelled;
     if (row.type == decision::QuestionType::Noul && *label < 2) {
-      (*label == 0 ? positives_ : negatives_).push_back(bare ? answer.score.value_or(0) : answer.probs[0]);
+      (*label == 0 ? positives_ : negatives_)
+          .push_back(bare ? answer.score.value_or(0) : answer.probs[0]);
     }
     add_baselines(row, *label);
     if (bare) return;
     const bool right = answer.choice == *label;
     ++out_.accuracy.n;
-    out_.accuracy.hits += right ? 1 : 0;
+    out_.accuracy.hits += right ? 1U : 0U;
     brier_ += decision::brier(answer.probs, *label);
     ++out_.brier_n;
     const double p = *std::ranges::max_element(answer.probs);
     Bin& bin = out_.reliability[std::min(kBins - 1, static_cast<std::size_t>(p * kBins))];
     ++bin.n;
-    bin.correct += right ? 1 : 0;
+    bin.correct += right ? 1U : 0U;
     bin.sum_p += p;
   }
 
@@ -149,10 +155,10 @@ class Tally {
     const auto prior = decision::prior_probabilities(row.keys, labels_.at(row.task));
     prior_brier_ += decision::brier(prior, label);
     ++out_.majority.n;
-    out_.majority.hits += decision::argmax(prior) == label ? 1 : 0;
+    out_.majority.hits += decision::argmax(prior) == label ? 1U : 0U;
     if (row.overlap_choice >= 0) {
       ++out_.overlap.n;
-      out_.overlap.hits += static_cast<std::size_t>(row.overlap_choice) == label ? 1 : 0;
+      out_.overlap.hits += static_cast<std::size_t>(row.overlap_choice) == label ? 1U : 0U;
     }
   }
 
@@ -177,6 +183,13 @@ std::map<std::string, LabelCounts> count_labels(std::span<const Row> rows) {
   return out;
 }
 
+/// A reading that failed whole has no raw numbers, so it counts for every variant.
+bool has_variant(const ReadingRecord& reading, const std::string& variant) {
+  if (reading.error || reading.unsupported) return true;
+  const std::vector<std::string> variants = variants_of(reading);
+  return std::ranges::find(variants, variant) != variants.end();
+}
+
 template <class T>
 void add_new(std::vector<T>& list, const T& value) {
   if (std::ranges::find(list, value) == list.end()) list.push_back(value);
@@ -196,14 +209,20 @@ Scores score_rows(std::span<const Row> rows) {
     add_new(out.tasks, row.task);
     modes[row.arm] = row.mode;
     for (const auto& [name, reading] : row.readings) {
-      for (const std::string& variant : variants_of(reading)) add_new(wanted[row.arm], {name, variant});
+      for (const std::string& variant : variants_of(reading))
+        add_new(wanted[row.arm], {name, variant});
     }
   }
   for (const std::string& arm : arms) {
     // A reading's variants stand together, however the rows bring them.
     std::ranges::stable_sort(wanted[arm], {}, [](const auto& column) { return column.first; });
     for (const auto& [reading, variant] : wanted[arm]) {
-      Column column{.arm = arm, .reading = reading, .variant = variant, .mode = modes[arm], .tasks = {}, .all = {}};
+      Column column{.arm = arm,
+                    .reading = reading,
+                    .variant = variant,
+                    .mode = modes[arm],
+                    .tasks = {},
+                    .all = {}};
       Tally all("", labels);
       for (const std::string& task : out.tasks) {
         Tally tally(task, labels);
@@ -212,10 +231,11 @@ Scores score_rows(std::span<const Row> rows) {
           if (row.arm != arm || row.task != task) continue;
           const auto found = row.readings.find(reading);
           const ReadingRecord* given = found == row.readings.end() ? nullptr : &found->second;
-          any = any || given != nullptr;
+          any = any || (given != nullptr && has_variant(*given, variant));
           tally.add_row(row, given, variant);
           if (given != nullptr) all.add_row(row, given, variant);
         }
+        // A prior that no item of the task has (a channel's) makes no line there.
         if (any) column.tasks.push_back(tally.finish());
       }
       column.all = all.finish();

@@ -14,7 +14,7 @@ namespace deem::score {
 /// A share with its count and its 95 % Wilson interval.
 struct Rate {
   std::size_t hits = 0, n = 0;
-  std::optional<double> value = {};     // none when n is 0
+  std::optional<double> value = {};  // none when n is 0
   double low = 0, high = 1;
 };
 
@@ -27,43 +27,44 @@ struct Bin {
 /// Figures of one column on one task ("" : all tasks). Every figure has its own n.
 struct Figures {
   std::string task = {};
-  std::size_t rows = 0;                 // all of the arm on this task, refused ones included
+  std::size_t rows = 0;  // all of the arm on this task, refused ones included
   std::size_t asked = 0, refused = 0, errors = 0, unsupported = 0, voids = 0, unparsed = 0;
   std::map<std::string, std::size_t> void_causes = {};
   std::size_t answered = 0, labelled = 0;  // labelled: answered with a label
   Rate accuracy = {};
-  std::optional<double> brier = {};     // multi-class; none for a bare score
+  std::optional<double> brier = {};  // multi-class; none for a bare score
   std::size_t brier_n = 0;
-  std::optional<double> auroc = {};     // noul: P(score of a yes > of a no), ties half
+  std::optional<double> auroc = {};  // noul: P(score of a yes > of a no), ties half
   std::size_t auroc_n = 0;
-  bool uncalibrated = false;            // a bare score: no accuracy, no Brier
-  std::vector<Bin> reliability = {};    // ten bins of the largest probability
-  std::optional<double> median_mass = {};                // letters' mass
-  std::optional<double> median_s = {}, p95_s = {};       // from the planned send, nearest rank
+  bool uncalibrated = false;                                  // a bare score: no accuracy, no Brier
+  std::vector<Bin> reliability = {};                          // ten bins of the largest probability
+  std::optional<double> median_mass = {};                     // letters' mass
+  std::optional<double> median_s = {}, p95_s = {};            // from the planned send, nearest rank
   std::optional<double> median_sent_s = {}, p95_sent_s = {};  // from the real send
   std::size_t seconds_n = 0;
   std::optional<std::int64_t> prompt_tokens = {}, cached_tokens = {}, output_tokens = {};
-  std::size_t tokens_unknown = 0;       // rows without a prompt count
-  int group = 1;                        // largest group evaluated together: times are shares
-  std::optional<std::size_t> stuck_position = {};  // option position given in ≥ 90 % of ≥ 10 answers
+  std::size_t tokens_unknown = 0;  // rows without a prompt count
+  int group = 1;                   // largest group evaluated together: times are shares
+  std::optional<std::size_t> stuck_position =
+      {};  // option position given in ≥ 90 % of ≥ 10 answers
   double stuck_share = 0;
   // Baselines on the same labelled items.
-  Rate uniform = {};                    // value: mean of 1/n options; hits unused
-  Rate majority = {};                   // the commonest label (or gold position where keys vary)
-  Rate overlap = {};                    // a program without a model
+  Rate uniform = {};   // value: mean of 1/n options; hits unused
+  Rate majority = {};  // the commonest label (or gold position where keys vary)
+  Rate overlap = {};   // a program without a model
   std::optional<double> uniform_brier = {}, prior_brier = {};
 };
 
 /// One column: an arm, a reading and a variant of it.
 struct Column {
   std::string arm = {}, reading = {}, variant = {}, mode = {};
-  std::vector<Figures> tasks = {};      // in the order the rows bring them
+  std::vector<Figures> tasks = {};  // in the order the rows bring them
   Figures all = {};
   std::string name() const { return arm + " " + reading + ":" + variant; }
 };
 
 struct Scores {
-  std::vector<Column> columns = {};     // arms in row order; readings and variants in theirs
+  std::vector<Column> columns = {};  // arms in row order; readings and variants in theirs
   std::vector<std::string> tasks = {};
   std::size_t rows = 0;
 };

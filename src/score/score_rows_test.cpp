@@ -60,7 +60,8 @@ TEST(ScoreRows, KeepsEachCountApart) {
 
 TEST(ScoreRows, SaysWhenAReadingIsStuckOnAPosition) {
   std::vector<Row> rows;
-  for (int i = 0; i < 20; ++i) rows.push_back(written_row(i, i % 2 == 0 ? "a" : "b", i == 0 ? 1 : 0));
+  for (int i = 0; i < 20; ++i)
+    rows.push_back(written_row(i, i % 2 == 0 ? "a" : "b", i == 0 ? 1 : 0));
   const Scores scores = score_rows(rows);
   const Figures& f = scores.columns[0].tasks.at(0);
   EXPECT_EQ(f.stuck_position, 0U);

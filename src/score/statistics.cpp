@@ -13,12 +13,14 @@ std::pair<double, double> wilson_95(std::size_t hits, std::size_t n) {
   const double z2 = kZ * kZ;
   const double centre = (p + z2 / (2 * size)) / (1 + z2 / size);
   const double half = kZ / (1 + z2 / size) * std::sqrt(p * (1 - p) / size + z2 / (4 * size * size));
-  return {hits == 0 ? 0 : std::max(0.0, centre - half), hits == n ? 1 : std::min(1.0, centre + half)};
+  return {hits == 0 ? 0 : std::max(0.0, centre - half),
+          hits == n ? 1 : std::min(1.0, centre + half)};
 }
 
 std::optional<double> percentile(std::vector<double> values, std::size_t q) {
   if (values.empty()) return std::nullopt;
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(nearest_rank(values.size(), q) - 1);
+  const auto place =
+      values.begin() + static_cast<std::ptrdiff_t>(nearest_rank(values.size(), q) - 1);
   std::nth_element(values.begin(), place, values.end());
   return *place;
 }
@@ -29,7 +31,8 @@ std::optional<double> auroc(std::span<const double> positives, std::span<const d
   std::ranges::sort(sorted);
   double wins = 0;
   for (const double p : positives) {
-    const auto low = std::ranges::lower_bound(sorted, p), high = std::ranges::upper_bound(sorted, p);
+    const auto low = std::ranges::lower_bound(sorted, p),
+               high = std::ranges::upper_bound(sorted, p);
     wins += static_cast<double>(low - sorted.begin()) + 0.5 * static_cast<double>(high - low);
   }
   return wins / (static_cast<double>(positives.size()) * static_cast<double>(negatives.size()));

@@ -14,7 +14,9 @@ std::pair<double, double> wilson_95(std::size_t hits, std::size_t n);
 
 /// 1-based rank of the nearest-rank percentile: the smallest rank covering a share q of n samples,
 /// q in basis points (9'500 = p95). Requires n > 0 and 0 < q ≤ 10'000.
-constexpr std::size_t nearest_rank(std::size_t n, std::size_t q) { return (n * q + 9'999) / 10'000; }
+constexpr std::size_t nearest_rank(std::size_t n, std::size_t q) {
+  return (n * q + 9'999) / 10'000;
+}
 
 /// The nearest-rank percentile of unsorted values; none when there are none.
 std::optional<double> percentile(std::vector<double> values, std::size_t q);
