@@ -10,9 +10,8 @@
 namespace deem::score {
 namespace {
 
-double reference(const Decimal &decimal) {
-  const std::string text = (decimal.negative ? "-" : "") +
-                           std::to_string(decimal.digits) + "e" +
+double reference(const Decimal& decimal) {
+  const std::string text = (decimal.negative ? "-" : "") + std::to_string(decimal.digits) + "e" +
                            std::to_string(decimal.exponent);
   double value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
@@ -22,12 +21,11 @@ double reference(const Decimal &decimal) {
 TEST(RoundDecimal, IsTheNearestDouble) {
   std::mt19937_64 engine(3);
   for (int i = 0; i < 300'000; ++i) {
-    Decimal decimal{engine() >> (1 + engine() % 63),
-                    -static_cast<int>(engine() % 28), engine() % 2 == 0};
+    Decimal decimal{engine() >> (1 + engine() % 63), -static_cast<int>(engine() % 28),
+                    engine() % 2 == 0};
     double value = 1;
     ASSERT_TRUE(round_decimal(decimal, value));
-    ASSERT_EQ(value, reference(decimal))
-        << decimal.digits << "e" << decimal.exponent;
+    ASSERT_EQ(value, reference(decimal)) << decimal.digits << "e" << decimal.exponent;
     ASSERT_EQ(std::signbit(value), decimal.negative);
   }
 }
@@ -39,11 +37,9 @@ TEST(RoundDecimal, HalfwayCasesGoToEven) {
   EXPECT_EQ(value, 9007199254740992.0);
   ASSERT_TRUE(round_decimal({9007199254740995, 0, false}, value));
   EXPECT_EQ(value, 9007199254740996.0);
-  ASSERT_TRUE(
-      round_decimal({45035996273704965, -1, false}, value)); // 2^52 + 0.5
+  ASSERT_TRUE(round_decimal({45035996273704965, -1, false}, value));  // 2^52 + 0.5
   EXPECT_EQ(value, 4503599627370496.0 + 0);
-  ASSERT_TRUE(
-      round_decimal({45035996273704975, -1, false}, value)); // 2^52 + 1.5
+  ASSERT_TRUE(round_decimal({45035996273704975, -1, false}, value));  // 2^52 + 1.5
   EXPECT_EQ(value, 4503599627370498.0);
   EXPECT_FALSE(round_decimal({1, -28, false}, value));
   EXPECT_FALSE(round_decimal({1, 1, false}, value));
@@ -51,15 +47,14 @@ TEST(RoundDecimal, HalfwayCasesGoToEven) {
 
 TEST(ReadDigits, TakesThoseBeforeTheEnd) {
   const std::string text = "?????.....1234567890123456789";
-  const char *const end = text.data() + text.size();
+  const char* const end = text.data() + text.size();
   std::uint64_t want = 0, weight = 1;
   for (std::size_t n = 0; n <= kMaxDigits; ++n) {
     EXPECT_EQ(read_digits(end, n), want) << n;
-    want += weight * static_cast<std::uint64_t>(
-                         end[-static_cast<std::ptrdiff_t>(n) - 1] - '0');
+    want += weight * static_cast<std::uint64_t>(end[-static_cast<std::ptrdiff_t>(n) - 1] - '0');
     weight *= 10;
   }
 }
 
-} // namespace
-} // namespace deem::score
+}  // namespace
+}  // namespace deem::score

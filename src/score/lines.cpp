@@ -10,11 +10,9 @@ std::size_t find_line_end(std::string_view text, std::size_t at) {
 }
 
 std::size_t next_line(std::string_view text, std::size_t end) {
-  if (end < text.size())
-    ++end;
-  if (end < text.size() && text[end - 1] == '\r' && text[end] == '\n')
-    ++end;
+  if (end < text.size()) ++end;
+  if (end < text.size() && text[end - 1] == '\r' && text[end] == '\n') ++end;
   return end;
 }
 
-} // namespace deem::score
+}  // namespace deem::score

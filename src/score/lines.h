@@ -13,4 +13,4 @@ std::size_t find_line_end(std::string_view text, std::size_t at);
 /// end.
 std::size_t next_line(std::string_view text, std::size_t end);
 
-} // namespace deem::score
+}  // namespace deem::score

@@ -17,7 +17,7 @@ __extension__ typedef __float128 Wide;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-std::string text_of(const PythonNumber &number) {
+std::string text_of(const PythonNumber& number) {
   std::string out;
   append_number(out, number);
   return out;
@@ -28,8 +28,7 @@ TEST(PythonNumber, ComparesIntsWithFloatsExactly) {
   EXPECT_TRUE(compare(9007199254740993, 9007199254740992.0) > 0);
   EXPECT_TRUE(compare(9007199254740992, 9007199254740992.0) == 0);
   EXPECT_TRUE(compare(-1, -1.5) > 0);
-  EXPECT_TRUE(compare(std::numeric_limits<std::int64_t>::max(),
-                      9223372036854775808.0) < 0);
+  EXPECT_TRUE(compare(std::numeric_limits<std::int64_t>::max(), 9223372036854775808.0) < 0);
   EXPECT_TRUE(compare(0, kNan) == std::partial_ordering::unordered);
 }
 
@@ -38,13 +37,11 @@ TEST(ExactSum, RoundsOnceWhateverTheOrder) {
   std::vector<double> values{1e16, 1, 1e-16, -1e16};
   do {
     ExactSum sum;
-    for (double v : values)
-      sum.add(v);
+    for (double v : values) sum.add(v);
     EXPECT_EQ(sum.value(), 1.0);
   } while (std::next_permutation(values.begin(), values.end()));
   ExactSum tenths;
-  for (int i = 0; i < 10; ++i)
-    tenths.add(0.1);
+  for (int i = 0; i < 10; ++i) tenths.add(0.1);
   EXPECT_EQ(tenths.value(), 1.0);
 }
 
@@ -68,18 +65,14 @@ TEST(ExactSum, AgreesWithAWiderTypeAtEveryScale) {
   for (int i = 0; i < 20'000; ++i) {
     const auto draw = [&engine](int spread) {
       const double unit = static_cast<double>(engine() >> 11) * 0x1p-53 - 0.5;
-      return std::ldexp(
-          unit,
-          static_cast<int>(engine() % static_cast<std::uint64_t>(spread)));
+      return std::ldexp(unit, static_cast<int>(engine() % static_cast<std::uint64_t>(spread)));
     };
-    const double a = draw(1000), b = draw(1000) * 0x1p-1040, c = draw(20),
-                 d = draw(20), e = draw(20);
+    const double a = draw(1000), b = draw(1000) * 0x1p-1040, c = draw(20), d = draw(20),
+                 e = draw(20);
     ExactSum cancelled, close;
-    for (double v : {a, b, -a})
-      cancelled.add(v);
+    for (double v : {a, b, -a}) cancelled.add(v);
     EXPECT_EQ(cancelled.value(), b);
-    for (double v : {c, d, e})
-      close.add(v);
+    for (double v : {c, d, e}) close.add(v);
     EXPECT_EQ(close.value(), static_cast<double>(static_cast<Wide>(c) + d + e));
   }
   ExactSum none;
@@ -88,8 +81,7 @@ TEST(ExactSum, AgreesWithAWiderTypeAtEveryScale) {
 
 TEST(ExactSum, CarriesAcrossManyValues) {
   ExactSum sum;
-  for (int i = 0; i < 3'000'000; ++i)
-    sum.add(0x1.fffffffffffffp-1);
+  for (int i = 0; i < 3'000'000; ++i) sum.add(0x1.fffffffffffffp-1);
   EXPECT_EQ(sum.value(), 3'000'000 * 0x1.fffffffffffffp-1);
 }
 
@@ -123,11 +115,9 @@ TEST(PythonSum, TurnsToFloatsAtTheFirstFloat) {
 
 TEST(SecondsColumn, KeepsTypesAndTakesTheMiddle) {
   SecondsColumn ints;
-  for (int i : {3, 1, 2})
-    ints.add(PythonNumber::of_int(i));
+  for (int i : {3, 1, 2}) ints.add(PythonNumber::of_int(i));
   EXPECT_EQ(text_of(ints.take_quantiles().median), "2");
-  for (int i : {3, 1})
-    ints.add(PythonNumber::of_int(i));
+  for (int i : {3, 1}) ints.add(PythonNumber::of_int(i));
   EXPECT_EQ(text_of(ints.take_quantiles().median), "2.0");
   EXPECT_EQ(text_of(ints.take_quantiles().median), "null");
   ints.add(PythonNumber::of_float(-0.0));
@@ -140,13 +130,11 @@ TEST(SecondsColumn, RoundsTheIndexOfP95HalfToEven) {
   struct Case {
     std::size_t n, index;
   };
-  for (const auto &[n, index] :
+  for (const auto& [n, index] :
        {Case{1, 0}, Case{11, 10}, Case{31, 28}, Case{51, 48}, Case{71, 66}}) {
     SecondsColumn column;
-    for (std::size_t i = n; i-- > 0;)
-      column.add(PythonNumber::of_float(static_cast<double>(i)));
-    EXPECT_EQ(column.take_quantiles().p95.real, static_cast<double>(index))
-        << n;
+    for (std::size_t i = n; i-- > 0;) column.add(PythonNumber::of_float(static_cast<double>(i)));
+    EXPECT_EQ(column.take_quantiles().p95.real, static_cast<double>(index)) << n;
   }
 }
 
@@ -167,11 +155,10 @@ TEST(PythonValue, NanEqualsItselfOnlyInsideContainers) {
   };
   EXPECT_FALSE(equal(parse("NaN"), parse("NaN")));
   EXPECT_TRUE(equal(parse("[NaN]"), parse("[NaN]")));
-  EXPECT_TRUE(equal(parse("{\"a\": 1, \"b\": true}"),
-                    parse("{\"b\": 1.0, \"a\": true}")));
+  EXPECT_TRUE(equal(parse("{\"a\": 1, \"b\": true}"), parse("{\"b\": 1.0, \"a\": true}")));
   EXPECT_FALSE(equal(parse("\"1\""), parse("1")));
   EXPECT_TRUE(equal(parse("100000000000000000000"), parse("1e20")));
 }
 
-} // namespace
-} // namespace deem::score
+}  // namespace
+}  // namespace deem::score

@@ -32,7 +32,7 @@ SeedField find_seed_field(std::string_view key);
 /// The members that count, of a row laid out as the reference bench writes it.
 struct SeedFields {
   struct Text {
-    bool is_given = false; // also null
+    bool is_given = false;  // also null
     std::string_view bytes = {};
     bool is_true() const { return !bytes.empty(); }
   };
@@ -60,16 +60,16 @@ struct SeedFields {
   /// Room for one more option; nullptr when there is none or its key was there
   /// before. `key` must have 8 readable bytes before its end, as every key
   /// after a row's first has.
-  Prob *add_prob(std::string_view key);
+  Prob* add_prob(std::string_view key);
 
   /// What the row adds to the summary; false when only the exact reader can
   /// tell, and then nothing was appended.
-  bool finish(SeedRow &row, std::vector<codec::Json> &refusals) const;
+  bool finish(SeedRow& row, std::vector<codec::Json>& refusals) const;
 
-private:
-  bool finish_probs(SeedRow &row) const;
+ private:
+  bool finish_probs(SeedRow& row) const;
 
-  std::array<std::uint64_t, 8> filter_{}; // hashes of the keys so far
+  std::array<std::uint64_t, 8> filter_{};  // hashes of the keys so far
 };
 
-} // namespace deem::score
+}  // namespace deem::score

@@ -19,19 +19,17 @@ struct SeedReport {
   /// status 3.
   std::vector<std::string> problems;
   std::size_t rows = 0;
-  std::size_t peak_kept_bytes = 0; // of rows, at the largest file
+  std::size_t peak_kept_bytes = 0;  // of rows, at the largest file
 };
 
 struct SeedOptions {
-  std::size_t threads = 0; // 0: one a core
-  std::size_t block_bytes =
-      512 * 1024; // how much of a file one thread takes at a time
+  std::size_t threads = 0;               // 0: one a core
+  std::size_t block_bytes = 512 * 1024;  // how much of a file one thread takes at a time
 };
 
 /// Scores every *.jsonl in `folder`, hidden ones too, one level deep. Files are
 /// read in blocks and never held; the result does not depend on the number of
 /// threads. Errors: NotFound, Unavailable for the folder itself.
-Result<SeedReport> score_seed_folder(const std::string &folder,
-                                     const SeedOptions &options = {});
+Result<SeedReport> score_seed_folder(const std::string& folder, const SeedOptions& options = {});
 
-} // namespace deem::score
+}  // namespace deem::score

@@ -18,21 +18,21 @@ inline constexpr std::size_t kSeedBins = 10;
 /// a row, and only until it is added up.
 struct SeedRow {
   enum : std::uint8_t {
-    kRefused = 1, // `refusal` says where its reason is; nothing else counts
+    kRefused = 1,  // `refusal` says where its reason is; nothing else counts
     kLabelled = 2,
-    kCorrect = 4, // choice equals label
+    kCorrect = 4,  // choice equals label
     kError = 8,
     kUnparsed = 16,
-    kHasProbs = 32, // and a label: brier, top_p and bin hold
+    kHasProbs = 32,  // and a label: brier, top_p and bin hold
   };
   std::uint8_t flags = 0;
   std::uint8_t bin = 0;
-  std::uint32_t floored = 0; // letters floored in this row
-  std::uint32_t refusal = 0; // index into SeedRows::refusals
+  std::uint32_t floored = 0;  // letters floored in this row
+  std::uint32_t refusal = 0;  // index into SeedRows::refusals
   double brier = 0;
   double top_p = 0;
-  PythonNumber seconds;       // None where absent or null
-  PythonNumber prompt_tokens; // None where absent or false
+  PythonNumber seconds;        // None where absent or null
+  PythonNumber prompt_tokens;  // None where absent or false
   PythonNumber eval_tokens;
 };
 
@@ -46,8 +46,7 @@ struct SeedProblem {
 struct SeedRows {
   std::vector<SeedRow> rows;
   std::vector<codec::Json> refusals;
-  std::vector<SeedProblem>
-      problems; // the first kMaxProblems; lines relative to the stretch
+  std::vector<SeedProblem> problems;  // the first kMaxProblems; lines relative to the stretch
   std::size_t lines = 0;
   std::size_t bad_lines = 0;
 
@@ -66,19 +65,17 @@ class SeedScanner;
 /// Rows laid out as the reference bench writes them are read in one pass
 /// (seed_scan.h); any other goes through read_seed_row. The result does not
 /// depend on what `scanner` has learned before.
-void read_seed_rows(std::string_view padded, SeedScanner &scanner,
-                    SeedRows &out);
+void read_seed_rows(std::string_view padded, SeedScanner& scanner, SeedRows& out);
 
 /// One line, exactly as Python reads and uses it. Errors: Corrupt where the
 /// reference bench would end with a traceback (not JSON, a labelled row without
 /// choice, probs that are no numbers…), and for integers outside 64 bits or
 /// strings where it needs a number.
-Result<SeedRow> read_seed_row(std::string_view line,
-                              std::vector<codec::Json> &refusals);
+Result<SeedRow> read_seed_row(std::string_view line, std::vector<codec::Json>& refusals);
 
 /// The bin of a confidence: min(9, int(p·10)), negative ones from the end as
 /// Python indexes; none where int() or the index raises. The product is rounded
 /// first.
-bool find_seed_bin(double tenfold, std::uint8_t &bin);
+bool find_seed_bin(double tenfold, std::uint8_t& bin);
 
-} // namespace deem::score
+}  // namespace deem::score

@@ -17,11 +17,8 @@ namespace deem::score {
 /// counts has its usual shape; on anything else it says so and read_seed_row
 /// decides, so being wrong here costs time and never an answer.
 class SeedScanner {
-public:
-  enum class Instructions {
-    Best,
-    Plain
-  }; // what the machine has, or what any has
+ public:
+  enum class Instructions { Best, Plain };  // what the machine has, or what any has
   explicit SeedScanner(Instructions instructions = Instructions::Best);
 
   /// Rows are now scanned from `text`, which needs kSeedPadding readable bytes
@@ -32,26 +29,23 @@ public:
   /// Scans the line that begins at `at`. Returns where it ends ("\n", "\r" or
   /// the text's end); nullptr when the line needs the exact reader, and then
   /// nothing was appended.
-  const char *scan(const char *at, SeedRow &row,
-                   std::vector<codec::Json> &refusals);
+  const char* scan(const char* at, SeedRow& row, std::vector<codec::Json>& refusals);
 
-private:
-  using Walk = const char *(*)(const char *at, const char *end, RowKeys &keys,
-                               SeedFields &fields,
-                               std::vector<RowKeys::Member> *members,
-                               bool &stretched);
+ private:
+  using Walk = const char* (*)(const char* at, const char* end, RowKeys& keys, SeedFields& fields,
+                               std::vector<RowKeys::Member>* members, bool& stretched);
 
-  void learn(const char *at);
+  void learn(const char* at);
 
-  Walk walk_; // for this machine
-  const char *end_ = nullptr;
+  Walk walk_;  // for this machine
+  const char* end_ = nullptr;
   RowKeys keys_;
   SeedFields fields_;
 
   // Two rows in sequence are noted member by member when the known stretch does
   // not hold.
   std::vector<RowKeys::Member> members_, members_before_;
-  int plain_rows_ = 0; // rows in sequence without the stretch
+  int plain_rows_ = 0;  // rows in sequence without the stretch
 };
 
-} // namespace deem::score
+}  // namespace deem::score
