@@ -111,9 +111,9 @@ TEST(ReferenceLayout, LetterGroupsStartAgainAtA) {
   EXPECT_NE(text.find("Options:\n[A] tide: \n\n"), std::string::npos);
 }
 
-TEST(ReferenceLayout, WordsListTheOptionsOwnTexts) {
+TEST(ReferenceLayout, WordsListWhatTheOptionsAreCalled) {
   EXPECT_EQ(render_words(reference_layout(), true, "S", tide_question()),
-            "State:\nS\n\nQuestion: Which section?\nOptions:\n- The Wheel\n\nOak.\n- tide\n\n"
+            "State:\nS\n\nQuestion: Which section?\nOptions:\n- The Wheel\n- tide\n\n"
             "Answer with the text of the best option only.");
   EXPECT_EQ(render_words(reference_layout(), false, "S", tide_question()),
             "State:\nS\n\nQuestion: Which section?\n\nAnswer briefly, with the answer only.");
