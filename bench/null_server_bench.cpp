@@ -39,13 +39,14 @@ namespace {
 constexpr int kRounds = 5;
 constexpr int kDecisions = 2000;  // a round
 constexpr int kThreads = 64;
-constexpr double kSeconds = 2;    // of each round at 64
+constexpr double kSeconds = 2;  // of each round at 64
 
 /// A state of about 1,400 characters and four options.
 std::string state_text() {
   std::string out;
   for (int i = 0; i < 20; ++i) {
-    out += "Section " + std::to_string(i) + ": the ferry to the island leaves at nine and returns at five. ";
+    out += "Section " + std::to_string(i) +
+           ": the ferry to the island leaves at nine and returns at five. ";
   }
   return out;
 }
@@ -64,8 +65,8 @@ std::string reply_body() {
   std::string top;
   for (int i = 0; i < 20; ++i) {
     const char letter = static_cast<char>('A' + i);
-    top += fmt::format(R"({}{{"token":"{}","logprob":{:.15f},"bytes":[{}]}})", i == 0 ? "" : ",", letter,
-                       -0.8 - 0.6 * i, static_cast<int>(letter));
+    top += fmt::format(R"({}{{"token":"{}","logprob":{:.15f},"bytes":[{}]}})", i == 0 ? "" : ",",
+                       letter, -0.8 - 0.6 * i, static_cast<int>(letter));
   }
   return fmt::format(
       R"({{"id":"chatcmpl-0","object":"chat.completion","created":1796169517,"model":"null","choices":[{{"index":0,)"
@@ -138,11 +139,13 @@ double median_us(int n, F&& once) {
 void decide(seat::Seat& seat, const decision::Layout& layout, const std::string& state,
             const decision::Question& question) {
   const std::string prompt = decision::render_letters(layout, state, question, question.options);
-  const auto reply = seat.first_position({.prompt = prompt, .letters = question.options.size()}, {});
+  const auto reply =
+      seat.first_position({.prompt = prompt, .letters = question.options.size()}, {});
   DEEM_CHECK(reply);
   const auto reading = decision::read_letters(reply->position, question.options.size(), {});
   DEEM_CHECK(reading.cause == decision::VoidCause::None);
-  const auto p = decision::softmax(decision::fill_missing(reading, decision::LetterPolicy::Exact).logprobs, 0.85);
+  const auto p = decision::softmax(
+      decision::fill_missing(reading, decision::LetterPolicy::Exact).logprobs, 0.85);
   DEEM_CHECK(decision::argmax(p) == 0);
 }
 
@@ -159,9 +162,10 @@ std::string captured_request(const decision::Layout& layout, const std::string& 
   const auto seat = seat::make_seat({.kind = "openai", .address = server->address()});
   DEEM_CHECK(seat);
   decide(**seat, layout, state, question);
-  return fmt::format("POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:12345\r\nUser-Agent: deemster\r\n"
-                     "Accept: application/json\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
-                     body.size(), body);
+  return fmt::format(
+      "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:12345\r\nUser-Agent: deemster\r\n"
+      "Accept: application/json\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
+      body.size(), body);
 }
 
 /// Sends the same bytes and reads until as many have come back as the first reply had.
@@ -226,14 +230,16 @@ double decision_rate(seat::Seat& seat, const decision::Layout& layout, const std
 
 std::string lua_quoted(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) out += fmt::format("\\{:03d}", static_cast<int>(static_cast<unsigned char>(c)));
+  for (const char c : text)
+    out += fmt::format("\\{:03d}", static_cast<int>(static_cast<unsigned char>(c)));
   return out + "\"";
 }
 
-std::optional<double> wrk_rate(const std::string& program, const std::string& address, const std::string& script) {
+std::optional<double> wrk_rate(const std::string& program, const std::string& address,
+                               const std::string& script) {
   const auto run = run_process({.argv = {program, "-t1", "-c" + std::to_string(kThreads),
-                                         fmt::format("-d{}s", static_cast<int>(kSeconds)), "-s", script,
-                                         address + "/v1/chat/completions"},
+                                         fmt::format("-d{}s", static_cast<int>(kSeconds)), "-s",
+                                         script, address + "/v1/chat/completions"},
                                 .environment = own_environment()},
                                Seconds(60));
   if (!run || !run->ending.succeeded()) return std::nullopt;
@@ -243,26 +249,29 @@ std::optional<double> wrk_rate(const std::string& program, const std::string& ad
 }
 
 /// run.py's decide() against the server: its median in µs.
-std::optional<double> reference_us(const std::string& address, const std::filesystem::path& folder) {
+std::optional<double> reference_us(const std::string& address,
+                                   const std::filesystem::path& folder) {
   const std::string python = find_program("python3");
   const std::string file = DEEM_SOURCE_DIR "/../shared/reference/run.py";
   if (python.empty() || !std::filesystem::exists(file)) return std::nullopt;
   const auto script = folder / "reference_loop.py";
-  std::ofstream(script) << "import dataclasses, importlib.util, statistics, sys, time\n"
-                           "spec = importlib.util.spec_from_file_location('run', sys.argv[1])\n"
-                           "run = importlib.util.module_from_spec(spec); sys.modules['run'] = run\n"
-                           "spec.loader.exec_module(run)\n"
-                           "arm = dataclasses.replace(next(a for a in run.ARMS.values() if a.runtime == 'vllm'"
-                           " and a.mode == 'readout'), host=sys.argv[2], model='null')\n"
-                           "options = [(k, 'at that hour') for k in ('eight', 'nine', 'ten', 'never')]\n"
-                           "times = []\n"
-                           "for _ in range(600):\n"
-                           "    start = time.perf_counter()\n"
-                           "    run.decide(arm, sys.argv[3], 'When does the ferry leave?', options)\n"
-                           "    times.append((time.perf_counter() - start) * 1e6)\n"
-                           "print(statistics.median(times))\n";
-  const auto run = run_process({.argv = {python, script, file, address, state_text()}, .environment = own_environment()},
-                               Seconds(120));
+  std::ofstream(script)
+      << "import dataclasses, importlib.util, statistics, sys, time\n"
+         "spec = importlib.util.spec_from_file_location('run', sys.argv[1])\n"
+         "run = importlib.util.module_from_spec(spec); sys.modules['run'] = run\n"
+         "spec.loader.exec_module(run)\n"
+         "arm = dataclasses.replace(next(a for a in run.ARMS.values() if a.runtime == 'vllm'"
+         " and a.mode == 'readout'), host=sys.argv[2], model='null')\n"
+         "options = [(k, 'at that hour') for k in ('eight', 'nine', 'ten', 'never')]\n"
+         "times = []\n"
+         "for _ in range(600):\n"
+         "    start = time.perf_counter()\n"
+         "    run.decide(arm, sys.argv[3], 'When does the ferry leave?', options)\n"
+         "    times.append((time.perf_counter() - start) * 1e6)\n"
+         "print(statistics.median(times))\n";
+  const auto run = run_process(
+      {.argv = {python, script, file, address, state_text()}, .environment = own_environment()},
+      Seconds(120));
   if (!run || !run->ending.succeeded()) {
     if (run) fmt::print(stderr, "{}\n", run->errors);
     return std::nullopt;
@@ -289,12 +298,13 @@ int bench() {
     own.push_back(whole - exchange);
   }
   const double ours = median(own);
-  fmt::print("request {} bytes, reply {} bytes, bare exchange {:.1f} us\n", request.size(), reply_body().size(),
-             median(bare_us));
+  fmt::print("request {} bytes, reply {} bytes, bare exchange {:.1f} us\n", request.size(),
+             reply_body().size(), median(bare_us));
   fmt::print("one at a time: own cost of a decision {:.1f} us at the median (limit 60, {})\n", ours,
              ours <= 60 ? "held" : "MISSED");
 
-  const auto folder = std::filesystem::temp_directory_path() / fmt::format("deem_null_bench.{}", ::getpid());
+  const auto folder =
+      std::filesystem::temp_directory_path() / fmt::format("deem_null_bench.{}", ::getpid());
   std::filesystem::create_directories(folder);
   if (const auto python = reference_us(server.address, folder)) {
     const double theirs = *python - median(bare_us);
@@ -310,7 +320,8 @@ int bench() {
                decision_rate(**seat, layout, state, question));
   } else {
     const auto script = folder / "post.lua";
-    std::ofstream(script) << "wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = \"application/json\"\nwrk.body = "
+    std::ofstream(script) << "wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = "
+                             "\"application/json\"\nwrk.body = "
                           << lua_quoted(body) << "\n";
     std::vector<double> ratios, rates, rivals;
     for (int round = 0; round < kRounds; ++round) {
@@ -321,8 +332,9 @@ int bench() {
       ratios.push_back(rates.back() / rivals.back());
     }
     const double ratio = median(ratios);
-    fmt::print("{} at once: {:.0f} decisions/s, wrk {:.0f} requests/s: ratio {:.2f} (limit 0.5, {})\n", kThreads,
-               median(rates), median(rivals), ratio, ratio >= 0.5 ? "held" : "MISSED");
+    fmt::print(
+        "{} at once: {:.0f} decisions/s, wrk {:.0f} requests/s: ratio {:.2f} (limit 0.5, {})\n",
+        kThreads, median(rates), median(rivals), ratio, ratio >= 0.5 ? "held" : "MISSED");
     if (ratio < 0.5) status = 1;
   }
   std::filesystem::remove_all(folder);

@@ -47,7 +47,8 @@ Result<void> Connection::handshake(TimePoint deadline) {
     const Io in = out == Io::Ok ? read_some(fd_, cipher, sizeof cipher, got, deadline) : out;
     if (in == Io::Timeout) return fail(Error::Code::Timeout, "no TLS handshake by the deadline");
     if (in != Io::Ok) {
-      return fail(Error::Code::Unavailable, "closed during the TLS handshake (is it an https port?)");
+      return fail(Error::Code::Unavailable,
+                  "closed during the TLS handshake (is it an https port?)");
     }
     tls_->feed({cipher, got});
   }
@@ -84,10 +85,10 @@ Io Connection::read(char* into, std::size_t room, std::size_t& got, TimePoint de
 
 /// What one attempt on one connection came to.
 struct Attempt {
-  Io io = Io::Ok;               // not Ok: no whole reply
-  bool any_byte = false;        // of the reply
-  bool keep = false;            // the connection may serve again
-  std::string broken;           // not empty: the bytes are no HTTP reply we take
+  Io io = Io::Ok;         // not Ok: no whole reply
+  bool any_byte = false;  // of the reply
+  bool keep = false;      // the connection may serve again
+  std::string broken;     // not empty: the bytes are no HTTP reply we take
   HttpReply reply;
 };
 
@@ -131,7 +132,8 @@ void receive(Connection& connection, const HttpOptions& options, bool head, Time
       taken += n;
       if (ec == http::error::need_more) break;
       if (ec == http::error::body_limit) {
-        attempt.broken = "a reply over the limit of " + std::to_string(options.reply_limit) + " bytes";
+        attempt.broken =
+            "a reply over the limit of " + std::to_string(options.reply_limit) + " bytes";
         return;
       }
       if (ec) {
@@ -260,12 +262,14 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
         return fail(Error::Code::Timeout, where + ": no reply by the deadline");
       case Io::Closed:
         if (!fresh && !attempt.any_byte) continue;
-        return fail(Error::Code::Unavailable,
-                    where + (attempt.any_byte ? ": the server closed the connection inside its reply"
-                                              : ": the server closed the connection without a reply"));
+        return fail(
+            Error::Code::Unavailable,
+            where + (attempt.any_byte ? ": the server closed the connection inside its reply"
+                                      : ": the server closed the connection without a reply"));
       case Io::Failed: {
         const std::string why = connection->failure();
-        return fail(Error::Code::Unavailable, where + ": connection failed" + (why.empty() ? "" : ": " + why));
+        return fail(Error::Code::Unavailable,
+                    where + ": connection failed" + (why.empty() ? "" : ": " + why));
       }
     }
   }

@@ -14,17 +14,17 @@ namespace deem::net {
 
 struct HttpOptions {
   Url url{};
-  Secret bearer{};                               // empty: no Authorization header
-  std::string ca_file{};                         // extra trust roots, PEM
+  Secret bearer{};                                   // empty: no Authorization header
+  std::string ca_file{};                             // extra trust roots, PEM
   std::size_t reply_limit = std::size_t{256} << 20;  // bytes of one reply's body
-  std::size_t idle_connections = 256;          // kept open at most
+  std::size_t idle_connections = 256;                // kept open at most
 };
 
 struct HttpRequest {
   std::string_view method = "POST";
-  std::string_view path{};                       // below the URL's base: "/v1/models"
-  std::string_view body{};                       // JSON
-  TimePoint deadline = TimePoint::max();       // look-up, connect, TLS, write and read together
+  std::string_view path{};                // below the URL's base: "/v1/models"
+  std::string_view body{};                // JSON
+  TimePoint deadline = TimePoint::max();  // look-up, connect, TLS, write and read together
 };
 
 /// A whole reply, of any status. Two clocks: `sent` and what follows; the caller knows when it
@@ -34,8 +34,8 @@ struct HttpReply {
   std::string body{};
   std::string content_type{};
   std::string retry_after{};
-  TimePoint sent{};                              // just before the first byte was written
-  TimePoint first_byte{};                        // of the reply
+  TimePoint sent{};        // just before the first byte was written
+  TimePoint first_byte{};  // of the reply
   TimePoint done{};
 };
 
@@ -52,7 +52,8 @@ class HttpClient {
   ~HttpClient();
 
   /// Errors: Timeout at the deadline; Unavailable when there is no connection or it breaks;
-  /// Corrupt when the reply is no HTTP, too large or compressed. A status of 400 or more is a reply.
+  /// Corrupt when the reply is no HTTP, too large or compressed. A status of 400 or more is a
+  /// reply.
   Result<HttpReply> send(const HttpRequest& request);
 
   const Url& url() const;

@@ -19,7 +19,8 @@ template <bool is_request>
 class MessageParser : public boost::beast::http::basic_parser<is_request> {
  public:
   int status = 0;
-  std::string method, target, body, content_type, content_encoding, retry_after, authorization, host;
+  std::string method, target, body, content_type, content_encoding, retry_after, authorization,
+      host;
 
  private:
   using View = boost::beast::string_view;

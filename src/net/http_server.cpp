@@ -33,8 +33,8 @@ Result<HttpServer> HttpServer::start(ServerOptions options, Handler handler) {
   auto url = parse_url(any_port ? written.substr(0, written.size() - 2) : written);
   if (!url) return fail(url.error());
   if (any_port) url->port = 0;
-  const bool loopback = url->scheme == Url::Scheme::Unix || url->host == "::1" ||
-                        url->host.starts_with("127.");
+  const bool loopback =
+      url->scheme == Url::Scheme::Unix || url->host == "::1" || url->host.starts_with("127.");
   if (!loopback && !options.any_interface) {
     return fail(Error::Code::BadInput, options.address + ": not a loopback address");
   }

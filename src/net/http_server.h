@@ -17,7 +17,7 @@ namespace deem::net {
 
 struct ServerRequest {
   std::string method{};
-  std::string target{};         // path with query, as sent
+  std::string target{};  // path with query, as sent
   std::string body{};
   std::string authorization{};  // the header's value, "" when absent
 };
@@ -38,8 +38,8 @@ struct ServerReply {
   std::vector<std::pair<std::string, std::string>> headers{};
   std::chrono::nanoseconds delay{0};  // before the first byte; other connections go on
   bool chunked = false;
-  bool close = false;                 // close when sent
-  bool omit_length = false;           // no Content-Length: the close ends the body
+  bool close = false;        // close when sent
+  bool omit_length = false;  // no Content-Length: the close ends the body
   Fault fault = Fault::None;
 };
 
@@ -47,7 +47,7 @@ struct ServerOptions {
   std::string address = "http://127.0.0.1:0";  // or "unix:/path"; port 0 picks a free one
   bool any_interface = false;                  // allow an address that is not loopback
   int threads = 1;
-  std::optional<Certificate> certificate{};      // serve TLS
+  std::optional<Certificate> certificate{};           // serve TLS
   std::size_t request_limit = std::size_t{64} << 20;  // bytes of one request's body; over: 413
 };
 

@@ -35,7 +35,8 @@ ServerReply echo(const ServerRequest& request) {
   return {.body = request.method + " " + request.target + " " + request.body};
 }
 
-HttpRequest within(std::chrono::milliseconds time, std::string_view path = "/x", std::string_view body = "b") {
+HttpRequest within(std::chrono::milliseconds time, std::string_view path = "/x",
+                   std::string_view body = "b") {
   return {.path = path, .body = body, .deadline = Clock::now() + time};
 }
 
@@ -80,7 +81,8 @@ TEST(Http, ManyThreadsEachGetTheirOwnReply) {
 
 TEST(Http, LargeBodiesBothWaysAndChunked) {
   for (const bool chunked : {false, true}) {
-    const auto server = serve([&](const ServerRequest& r) { return ServerReply{.body = r.body, .chunked = chunked}; });
+    const auto server = serve(
+        [&](const ServerRequest& r) { return ServerReply{.body = r.body, .chunked = chunked}; });
     auto client = client_of(server.address());
     std::string body(3'000'000, 'a');
     for (std::size_t i = 0; i < body.size(); i += 7) body[i] = static_cast<char>('a' + i % 26);
@@ -91,7 +93,8 @@ TEST(Http, LargeBodiesBothWaysAndChunked) {
 }
 
 TEST(Http, AReplyWithoutLengthEndsWithTheConnection) {
-  const auto server = serve([](const ServerRequest&) { return ServerReply{.body = "abc", .omit_length = true}; });
+  const auto server =
+      serve([](const ServerRequest&) { return ServerReply{.body = "abc", .omit_length = true}; });
   auto client = client_of(server.address());
   for (int i = 0; i < 2; ++i) EXPECT_EQ(client.send({.path = "/"})->body, "abc");
   EXPECT_EQ(server.connections(), 2u);
@@ -108,7 +111,8 @@ TEST(Http, ErrorStatusIsAReply) {
 }
 
 TEST(Http, TheKeyIsABearerHeader) {
-  const auto server = serve([](const ServerRequest& r) { return ServerReply{.body = r.authorization}; });
+  const auto server =
+      serve([](const ServerRequest& r) { return ServerReply{.body = r.authorization}; });
   auto client = client_of(server.address(), {.url = {}, .bearer = Secret("k3y"), .ca_file = {}});
   EXPECT_EQ(client.send({.path = "/"})->body, "Bearer k3y");
 }
@@ -123,7 +127,8 @@ class HttpFault : public testing::TestWithParam<FaultCase> {};
 
 TEST_P(HttpFault, IsOneErrorAndTheClientGoesOn) {
   const auto server = serve([](const ServerRequest& r) {
-    return ServerReply{.body = "0123456789", .fault = r.target == "/bad" ? GetParam().fault : Fault::None};
+    return ServerReply{.body = "0123456789",
+                       .fault = r.target == "/bad" ? GetParam().fault : Fault::None};
   });
   auto client = client_of(server.address());
   const auto bad = client.send(within(150ms, "/bad"));
@@ -139,7 +144,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(FaultCase{"Close", Fault::Close, Error::Code::Unavailable, "without a reply"},
                     FaultCase{"Reset", Fault::Reset, Error::Code::Unavailable, "without a reply"},
                     FaultCase{"Hang", Fault::Hang, Error::Code::Timeout, "by the deadline"},
-                    FaultCase{"HalfReply", Fault::HalfReply, Error::Code::Unavailable, "inside its reply"},
+                    FaultCase{"HalfReply", Fault::HalfReply, Error::Code::Unavailable,
+                              "inside its reply"},
                     FaultCase{"Stall", Fault::Stall, Error::Code::Timeout, "by the deadline"}),
     [](const auto& p) { return p.param.name; });
 
@@ -177,7 +183,8 @@ TEST(Http, ACutReplyIsNeverAskedAgain) {
 }
 
 TEST(Http, TheDeadlineCoversADelayedReply) {
-  const auto server = serve([](const ServerRequest&) { return ServerReply{.body = "late", .delay = 100ms}; });
+  const auto server =
+      serve([](const ServerRequest&) { return ServerReply{.body = "late", .delay = 100ms}; });
   auto client = client_of(server.address());
   const auto start = Clock::now();
   const auto early = client.send(within(20ms));
@@ -199,9 +206,11 @@ TEST(Http, APastDeadlineIsATimeout) {
 
 TEST(Http, AReplyOverTheLimitIsRefused) {
   for (const bool chunked : {false, true}) {
-    const auto server =
-        serve([&](const ServerRequest&) { return ServerReply{.body = std::string(5000, 'x'), .chunked = chunked}; });
-    const auto reply = client_of(server.address(), {.url = {}, .ca_file = {}, .reply_limit = 4000}).send({.path = "/"});
+    const auto server = serve([&](const ServerRequest&) {
+      return ServerReply{.body = std::string(5000, 'x'), .chunked = chunked};
+    });
+    const auto reply = client_of(server.address(), {.url = {}, .ca_file = {}, .reply_limit = 4000})
+                           .send({.path = "/"});
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().code, Error::Code::Corrupt);
     EXPECT_NE(reply.error().message.find("4000 bytes"), std::string::npos);
@@ -210,18 +219,22 @@ TEST(Http, AReplyOverTheLimitIsRefused) {
 
 TEST(Http, ARequestOverTheLimitGetsTheServersWords) {
   const auto server = serve(echo, {.request_limit = 1000});
-  const auto reply = client_of(server.address()).send({.path = "/", .body = std::string(500'000, 'x')});
+  const auto reply =
+      client_of(server.address()).send({.path = "/", .body = std::string(500'000, 'x')});
   ASSERT_TRUE(reply) << reply.error().message;
   EXPECT_EQ(reply->status, 413);
 }
 
 TEST(Http, NobodyListeningIsNamed) {
   std::string address;
-  { address = serve(echo).address(); }
+  {
+    address = serve(echo).address();
+  }
   const auto reply = client_of(address).send(within(2s));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Error::Code::Unavailable);
-  EXPECT_NE(reply.error().message.find("connection refused"), std::string::npos) << reply.error().message;
+  EXPECT_NE(reply.error().message.find("connection refused"), std::string::npos)
+      << reply.error().message;
 }
 
 TEST(Http, UnixSocketsServeAndAreRemoved) {
@@ -236,9 +249,11 @@ TEST(Http, UnixSocketsServeAndAreRemoved) {
 }
 
 TEST(HttpServer, RefusesOtherInterfacesUnlessAllowed) {
-  EXPECT_EQ(HttpServer::start({.address = "http://0.0.0.0:0"}, echo).error().code, Error::Code::BadInput);
+  EXPECT_EQ(HttpServer::start({.address = "http://0.0.0.0:0"}, echo).error().code,
+            Error::Code::BadInput);
   EXPECT_TRUE(HttpServer::start({.address = "http://0.0.0.0:0", .any_interface = true}, echo));
-  EXPECT_EQ(HttpServer::start({.address = "http://localhost:0"}, echo).error().code, Error::Code::BadInput);
+  EXPECT_EQ(HttpServer::start({.address = "http://localhost:0"}, echo).error().code,
+            Error::Code::BadInput);
 }
 
 class Tls : public testing::Test {
@@ -271,12 +286,14 @@ TEST_F(Tls, AnUnknownRootIsRefused) {
   const auto reply = client_of(server_->address()).send(within(5s));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Error::Code::Unavailable);
-  EXPECT_NE(reply.error().message.find("certificate not trusted"), std::string::npos) << reply.error().message;
+  EXPECT_NE(reply.error().message.find("certificate not trusted"), std::string::npos)
+      << reply.error().message;
 }
 
 TEST_F(Tls, ACertificateForAnotherHostIsRefused) {
   start("elsewhere.example");
-  const auto reply = client_of(server_->address(), {.url = {}, .ca_file = ca_file_}).send(within(5s));
+  const auto reply =
+      client_of(server_->address(), {.url = {}, .ca_file = ca_file_}).send(within(5s));
   ASSERT_FALSE(reply);
   EXPECT_NE(reply.error().message.find("mismatch"), std::string::npos) << reply.error().message;
 }
@@ -293,8 +310,9 @@ TEST_F(Tls, APlainServerOnAnHttpsAddressIsNamed) {
 TEST_F(Tls, AFileWithoutRootsIsBadInput) {
   const std::string path = testing::TempDir() + "deem_no_ca.pem";
   ASSERT_TRUE(write_file_atomically(path, "nothing"));
-  EXPECT_EQ(HttpClient::make({.url = *parse_url("https://127.0.0.1:1"), .ca_file = path}).error().code,
-            Error::Code::BadInput);
+  EXPECT_EQ(
+      HttpClient::make({.url = *parse_url("https://127.0.0.1:1"), .ca_file = path}).error().code,
+      Error::Code::BadInput);
 }
 
 /// A raw peer that says exactly `bytes` to each connection and closes.
@@ -329,9 +347,10 @@ class RawServer {
 };
 
 TEST(Http, BytesThatAreNoHttpAreCorrupt) {
-  for (const std::string bytes : {"hello\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n", "HTTP/1.1 2x0 OK\r\n\r\n",
-                                  "HTTP/1.1 200 OK\r\nContent-Length: -4\r\n\r\n",
-                                  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
+  for (const std::string bytes :
+       {"hello\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n", "HTTP/1.1 2x0 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: -4\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
     const RawServer server(bytes);
     const auto reply = client_of(server.address).send(within(2s));
     ASSERT_FALSE(reply) << bytes;
@@ -347,7 +366,8 @@ TEST(Http, AHeaderWithoutEndIsRefused) {
 }
 
 TEST(Http, AnnouncementsBeforeTheReplyAreSkipped) {
-  const RawServer server("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  const RawServer server(
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   const auto reply = client_of(server.address).send(within(2s));
   ASSERT_TRUE(reply) << reply.error().message;
   EXPECT_EQ(reply->status, 200);
@@ -355,7 +375,8 @@ TEST(Http, AnnouncementsBeforeTheReplyAreSkipped) {
 }
 
 TEST(Http, ACompressedReplyIsRefused) {
-  const RawServer server("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok");
+  const RawServer server(
+      "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok");
   EXPECT_EQ(client_of(server.address).send(within(2s)).error().code, Error::Code::Corrupt);
 }
 

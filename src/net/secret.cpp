@@ -41,7 +41,8 @@ Result<Secret> load_secret(const std::string& env, const std::string& file) {
   if (!env.empty()) {
     const char* value = std::getenv(env.c_str());
     if (value == nullptr || *value == '\0') {
-      return fail(Error::Code::NotFound, "environment variable " + env + " is not set: it should hold the key");
+      return fail(Error::Code::NotFound,
+                  "environment variable " + env + " is not set: it should hold the key");
     }
     return checked(value, "environment variable " + env);
   }

@@ -126,7 +126,8 @@ ServerLoop::~ServerLoop() = default;
 void ServerLoop::run() {
   std::array<epoll_event, 64> events{};
   for (;;) {
-    const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms());
+    const int n =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms());
     for (int i = 0; i < n; ++i) {
       const auto& event = events[static_cast<std::size_t>(i)];
       if (event.data.u64 == kWake) return;
@@ -211,7 +212,8 @@ bool ServerLoop::advance(Peer& peer) {
       const bool large = ec == http::error::body_limit;
       const std::string what = large ? "request too large" : "malformed request";
       peer.refused = true;
-      return put(peer, {.status = large ? 413 : 400, .body = "{\"error\":\"" + what + "\"}"}, false);
+      return put(peer, {.status = large ? 413 : 400, .body = "{\"error\":\"" + what + "\"}"},
+                 false);
     }
     if (peer.parser->is_done()) {
       if (!answer(peer)) return false;
@@ -235,7 +237,10 @@ bool ServerLoop::answer(Peer& peer) {
   const bool keep = keep_alive && !reply.close && !reply.omit_length;
   if (reply.delay.count() > 0) {
     peer.waiting = true;
-    due_.push({.at = Clock::now() + reply.delay, .peer = peer.id, .reply = std::move(reply), .keep_alive = keep});
+    due_.push({.at = Clock::now() + reply.delay,
+               .peer = peer.id,
+               .reply = std::move(reply),
+               .keep_alive = keep});
     return true;
   }
   return put(peer, reply, keep);

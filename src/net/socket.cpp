@@ -77,7 +77,8 @@ Result<Addresses> resolve(const std::string& host, std::uint16_t port, TimePoint
   }
   auto found = answer.get();
   if (found.code != 0) {
-    return fail(Error::Code::Unavailable, "look up " + host + ": " + to_lower(gai_strerror(found.code)));
+    return fail(Error::Code::Unavailable,
+                "look up " + host + ": " + to_lower(gai_strerror(found.code)));
   }
   return std::move(found.list);
 }
@@ -124,7 +125,8 @@ std::string system_words(int error) {
 }
 
 Result<Fd> connect_to(const Url& url, TimePoint deadline) {
-  const std::string where = "connect to " + (url.scheme == Url::Scheme::Unix ? url.host : url.authority());
+  const std::string where =
+      "connect to " + (url.scheme == Url::Scheme::Unix ? url.host : url.authority());
   if (url.scheme == Url::Scheme::Unix) {
     const auto address = unix_address(url.host);
     auto fd = connect_one(generic(address), sizeof address, AF_UNIX, deadline);
@@ -155,8 +157,9 @@ Result<Fd> listen_on(const Url& url) {
   int bound = -1;
   if (url.scheme == Url::Scheme::Unix) {
     fd = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    struct stat status {};
-    if (::stat(url.host.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) ::unlink(url.host.c_str());
+    struct stat status{};
+    if (::stat(url.host.c_str(), &status) == 0 && S_ISSOCK(status.st_mode))
+      ::unlink(url.host.c_str());
     const auto address = unix_address(url.host);
     bound = ::bind(fd.get(), generic(address), sizeof address);
   } else {

@@ -63,11 +63,13 @@ Result<TlsContext> TlsContext::server(const Certificate& certificate) {
   TlsContext out;
   out.context_ = new_context(TLS_server_method());
   auto* context = static_cast<SSL_CTX*>(out.context_.get());
-  BIO* cert_in = BIO_new_mem_buf(certificate.certificate.data(), clamp(certificate.certificate.size()));
+  BIO* cert_in =
+      BIO_new_mem_buf(certificate.certificate.data(), clamp(certificate.certificate.size()));
   BIO* key_in = BIO_new_mem_buf(certificate.key.data(), clamp(certificate.key.size()));
   X509* cert = PEM_read_bio_X509(cert_in, nullptr, nullptr, nullptr);
   EVP_PKEY* key = PEM_read_bio_PrivateKey(key_in, nullptr, nullptr, nullptr);
-  const bool fits = cert != nullptr && key != nullptr && SSL_CTX_use_certificate(context, cert) == 1 &&
+  const bool fits = cert != nullptr && key != nullptr &&
+                    SSL_CTX_use_certificate(context, cert) == 1 &&
                     SSL_CTX_use_PrivateKey(context, key) == 1;
   X509_free(cert);
   EVP_PKEY_free(key);
@@ -82,7 +84,8 @@ TlsSession TlsSession::connect(const TlsContext& context, const std::string& hos
   SSL* ssl = new_session(context.context_.get());
   out.ssl_.reset(ssl);
   unsigned char bytes[16];
-  if (inet_pton(AF_INET, host.c_str(), bytes) == 1 || inet_pton(AF_INET6, host.c_str(), bytes) == 1) {
+  if (inet_pton(AF_INET, host.c_str(), bytes) == 1 ||
+      inet_pton(AF_INET6, host.c_str(), bytes) == 1) {
     X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host.c_str());
   } else {
     // SSL_set_tlsext_host_name without its old-style cast.
@@ -103,7 +106,8 @@ TlsSession TlsSession::accept(const TlsContext& context) {
 }
 
 void TlsSession::feed(std::string_view cipher) {
-  if (!cipher.empty()) BIO_write(SSL_get_rbio(as_ssl(ssl_.get())), cipher.data(), clamp(cipher.size()));
+  if (!cipher.empty())
+    BIO_write(SSL_get_rbio(as_ssl(ssl_.get())), cipher.data(), clamp(cipher.size()));
 }
 
 std::string TlsSession::take_output() {

@@ -35,10 +35,10 @@ class TlsSession {
   static TlsSession connect(const TlsContext& context, const std::string& host);
   static TlsSession accept(const TlsContext& context);
 
-  void feed(std::string_view cipher);          // bytes that came from the peer
-  std::string take_output();                   // bytes to send to the peer
+  void feed(std::string_view cipher);  // bytes that came from the peer
+  std::string take_output();           // bytes to send to the peer
   Step handshake();
-  Step write(std::string_view plain);          // after the handshake
+  Step write(std::string_view plain);  // after the handshake
   Step read(char* into, std::size_t room, std::size_t& got);
   /// Why the last step failed, in words.
   std::string failure() const;

@@ -92,8 +92,9 @@ Result<Url> parse_url(std::string_view text) {
   const auto slash = rest.find('/');
   const std::string_view authority = rest.substr(0, slash);
   if (authority.find('@') != std::string_view::npos) {
-    return refuse(text, "credentials are not taken from an address; name an environment variable "
-                        "or a file that holds the key");
+    return refuse(text,
+                  "credentials are not taken from an address; name an environment variable "
+                  "or a file that holds the key");
   }
   if (slash != std::string_view::npos) url.base = without_slashes(rest.substr(slash));
   std::string_view host, port;
@@ -126,8 +127,8 @@ std::string redact(std::string_view text) {
       continue;
     }
     if (text[at] == '?' || text[at] == '&') {
-      constexpr std::array<std::string_view, 6> kNames = {"key=",   "api_key=", "api-key=",
-                                                          "token=", "secret=",  "access_token="};
+      constexpr std::array<std::string_view, 6> kNames = {
+          "key=", "api_key=", "api-key=", "token=", "secret=", "access_token="};
       const std::string lower = to_lower(text.substr(at + 1, 16));
       const auto name = std::ranges::find_if(
           kNames, [&](std::string_view n) { return std::string_view(lower).starts_with(n); });

@@ -13,9 +13,9 @@ namespace deem::net {
 struct Url {
   enum class Scheme { Http, Https, Unix };
   Scheme scheme = Scheme::Http;
-  std::string host{};          // name or literal without brackets; for Unix the socket's path
-  std::uint16_t port = 0;    // 0 for Unix
-  std::string base{};          // "" or "/…" without a slash at the end
+  std::string host{};      // name or literal without brackets; for Unix the socket's path
+  std::uint16_t port = 0;  // 0 for Unix
+  std::string base{};      // "" or "/…" without a slash at the end
 
   std::string to_string() const;
   /// The value of the Host header.

@@ -34,22 +34,25 @@ TEST_P(ParseUrl, SplitsAndPrintsBack) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, ParseUrl,
-    testing::Values(
-        UrlCase{"Plain", "http://127.0.0.1:8000", Url::Scheme::Http, "127.0.0.1", 8000, "",
-                "http://127.0.0.1:8000"},
-        UrlCase{"UsualPort", "http://box/", Url::Scheme::Http, "box", 80, "", "http://box"},
-        UrlCase{"HttpsBase", "HTTPS://api.example.org/v1/", Url::Scheme::Https, "api.example.org", 443,
-                "/v1", "https://api.example.org/v1"},
-        UrlCase{"Version6", "http://[::1]:9/x", Url::Scheme::Http, "::1", 9, "/x", "http://[::1]:9/x"},
-        UrlCase{"Unix", "unix:/run/a.sock", Url::Scheme::Unix, "/run/a.sock", 0, "", "unix:/run/a.sock"},
-        UrlCase{"UnixBase", "unix:/run/a:b.sock:/v1", Url::Scheme::Unix, "/run/a:b.sock", 0, "/v1",
-                "unix:/run/a:b.sock:/v1"}),
+    testing::Values(UrlCase{"Plain", "http://127.0.0.1:8000", Url::Scheme::Http, "127.0.0.1", 8000,
+                            "", "http://127.0.0.1:8000"},
+                    UrlCase{"UsualPort", "http://box/", Url::Scheme::Http, "box", 80, "",
+                            "http://box"},
+                    UrlCase{"HttpsBase", "HTTPS://api.example.org/v1/", Url::Scheme::Https,
+                            "api.example.org", 443, "/v1", "https://api.example.org/v1"},
+                    UrlCase{"Version6", "http://[::1]:9/x", Url::Scheme::Http, "::1", 9, "/x",
+                            "http://[::1]:9/x"},
+                    UrlCase{"Unix", "unix:/run/a.sock", Url::Scheme::Unix, "/run/a.sock", 0, "",
+                            "unix:/run/a.sock"},
+                    UrlCase{"UnixBase", "unix:/run/a:b.sock:/v1", Url::Scheme::Unix,
+                            "/run/a:b.sock", 0, "/v1", "unix:/run/a:b.sock:/v1"}),
     [](const auto& p) { return p.param.name; });
 
 TEST(ParseUrl, RefusesWhatItCanNotReach) {
-  for (const char* text : {"", "box:8000", "ftp://box", "http://", "http://:80", "http://box:", "http://box:0",
-                           "http://box:65536", "http://box:8x", "http://b ox", "http://box/?a=b",
-                           "http://box#x", "http://[::1", "unix:", "unix:relative.sock"}) {
+  for (const char* text :
+       {"", "box:8000", "ftp://box", "http://", "http://:80", "http://box:", "http://box:0",
+        "http://box:65536", "http://box:8x", "http://b ox", "http://box/?a=b", "http://box#x",
+        "http://[::1", "unix:", "unix:relative.sock"}) {
     const auto url = parse_url(text);
     ASSERT_FALSE(url) << text;
     EXPECT_EQ(url.error().code, Error::Code::BadInput);
@@ -61,7 +64,8 @@ TEST(ParseUrl, RefusesCredentialsWithoutShowingThem) {
   const auto url = parse_url("https://me:hunter2@box/v1");
   ASSERT_FALSE(url);
   EXPECT_EQ(url.error().message.find("hunter2"), std::string::npos);
-  EXPECT_NE(url.error().message.find("https://***@box/v1"), std::string::npos) << url.error().message;
+  EXPECT_NE(url.error().message.find("https://***@box/v1"), std::string::npos)
+      << url.error().message;
 }
 
 TEST(Redact, HidesUserInfoAndKeyFields) {

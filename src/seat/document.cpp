@@ -61,7 +61,8 @@ void make_strict(codec::Json& value) {
 Result<Document> Document::parse(std::string_view bytes) {
   Document out;
   out.parser_ = std::make_unique<simdjson::dom::parser>();
-  if (out.parser_->parse(bytes.data(), bytes.size()).get(out.root_) == simdjson::SUCCESS) return out;
+  if (out.parser_->parse(bytes.data(), bytes.size()).get(out.root_) == simdjson::SUCCESS)
+    return out;
   auto lenient = codec::parse_json(bytes, codec::JsonMode::Python);
   if (lenient) {
     make_strict(*lenient);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Private to seat: one JSON reply under simdjson, read without throwing. Heavy: only for parse_*.cpp.
+// Private to seat: one JSON reply under simdjson, read without throwing. Heavy: only for
+// parse_*.cpp.
 
 #include <simdjson.h>
 

@@ -44,10 +44,13 @@ const std::vector<Expected> kTable = {
     {"InvalidJson", Fault::InvalidJson, Code::Corrupt, "not JSON"},
     {"NotJson", Fault::NotJson, Code::Corrupt, "It works!"},
     {"BadRequest", Fault::BadRequest, Code::BadInput, "not to this server's liking"},
-    {"TooManyRequests", Fault::TooManyRequests, Code::Unavailable, "HTTP 429: too many requests at once (retry after 2)"},
-    {"ServerError", Fault::ServerError, Code::Unavailable, "HTTP 500: EngineCore encountered an issue"},
+    {"TooManyRequests", Fault::TooManyRequests, Code::Unavailable,
+     "HTTP 429: too many requests at once (retry after 2)"},
+    {"ServerError", Fault::ServerError, Code::Unavailable,
+     "HTTP 500: EngineCore encountered an issue"},
     {"Loading", Fault::Loading, Code::Unavailable, "HTTP 503: Loading model"},
-    {"PlainTextError", Fault::PlainTextError, Code::Unavailable, "HTTP 502: upstream connect error at http://***@backend/"},
+    {"PlainTextError", Fault::PlainTextError, Code::Unavailable,
+     "HTTP 502: upstream connect error at http://***@backend/"},
     {"Hang", Fault::Hang, Code::Timeout, "by the deadline"},
     {"Close", Fault::Close, Code::Unavailable, "without a reply"},
     {"CloseMidReply", Fault::CloseMidReply, Code::Unavailable, "inside its reply"},
@@ -71,14 +74,21 @@ TEST_P(SeatFault, IsNamedAndNeverAnAnswer) {
   const auto seat = seat_of(server.seat());
   ASSERT_TRUE(seat->capabilities());
   server.set_faults({{.fault = expected.fault, .count = 2}});
-  const Schedule schedule{.planned = Clock::now(), .deadline = Clock::now() + std::chrono::milliseconds(
-      std::get_if<Code>(&expected.outcome) && std::get<Code>(expected.outcome) == Code::Timeout ? 60 : 20'000)};
+  const Schedule schedule{
+      .planned = Clock::now(),
+      .deadline = Clock::now() + std::chrono::milliseconds(
+                                     std::get_if<Code>(&expected.outcome) &&
+                                             std::get<Code>(expected.outcome) == Code::Timeout
+                                         ? 60
+                                         : 20'000)};
   const auto reply = seat->first_position(four_letters(), schedule);
   if (const auto* code = std::get_if<Code>(&expected.outcome)) {
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().code, *code) << reply.error().message;
-    EXPECT_NE(reply.error().message.find(expected.words), std::string::npos) << reply.error().message;
-    EXPECT_NE(reply.error().message.find(server.address()), std::string::npos) << reply.error().message;
+    EXPECT_NE(reply.error().message.find(expected.words), std::string::npos)
+        << reply.error().message;
+    EXPECT_NE(reply.error().message.find(server.address()), std::string::npos)
+        << reply.error().message;
     EXPECT_EQ(reply.error().message.find("hunter2"), std::string::npos);
   } else {
     ASSERT_TRUE(reply) << reply.error().message;
@@ -90,13 +100,15 @@ TEST_P(SeatFault, IsNamedAndNeverAnAnswer) {
   const auto after = seat->first_position(four_letters(), {});
   ASSERT_TRUE(after) << after.error().message;
   const auto reading = decision::read_letters(after->position, 4, {});
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(reading.logprobs[i].value_or(99), kFourScores[i], 1e-9);
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_NEAR(reading.logprobs[i].value_or(99), kFourScores[i], 1e-9);
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, SeatFault,
                          testing::Combine(testing::ValuesIn(kKinds), testing::ValuesIn(kTable)),
                          [](const auto& p) {
-                           return std::string(std::get<0>(p.param).name) + "_" + std::get<1>(p.param).name;
+                           return std::string(std::get<0>(p.param).name) + "_" +
+                                  std::get<1>(p.param).name;
                          });
 
 class SeatKind : public testing::TestWithParam<KindCase> {};
@@ -141,7 +153,8 @@ TEST_P(SeatKind, AnOverlongPromptCarriesTheServersNumbers) {
   auto server = start_fake(GetParam().kind, {.context = 600});
   const auto seat = seat_of(server.seat());
   ASSERT_TRUE(seat->capabilities());
-  const auto reply = seat->first_position({.prompt = std::string(900, 'x') + "\n[A] a: \n[B] b: ", .letters = 2}, {});
+  const auto reply = seat->first_position(
+      {.prompt = std::string(900, 'x') + "\n[A] a: \n[B] b: ", .letters = 2}, {});
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Code::BadInput);
   EXPECT_NE(reply.error().message.find("context"), std::string::npos) << reply.error().message;
@@ -155,7 +168,8 @@ TEST_P(SeatKind, AKeyIsSentAndItsRefusalNamesTheVariable) {
   ::setenv("DEEM_TEST_SEAT_KEY", "wrong-key", 1);
   const auto refused = seat_of(spec)->capabilities();
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("DEEM_TEST_SEAT_KEY"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("DEEM_TEST_SEAT_KEY"), std::string::npos)
+      << refused.error().message;
   EXPECT_EQ(refused.error().message.find("wrong-key"), std::string::npos);
   ::setenv("DEEM_TEST_SEAT_KEY", "right-key", 1);
   EXPECT_TRUE(seat_of(spec)->capabilities());
@@ -197,7 +211,8 @@ TEST_P(SeatKind, ManyThreadsReadTheSame) {
       threads.emplace_back([&] {
         for (int i = 0; i < 5; ++i) {
           const auto reply = seat->first_position(four_letters(), {});
-          if (!reply || decision::read_letters(reply->position, 4, {}).cause != VoidCause::None) ++wrong;
+          if (!reply || decision::read_letters(reply->position, 4, {}).cause != VoidCause::None)
+            ++wrong;
         }
       });
     }
@@ -205,7 +220,8 @@ TEST_P(SeatKind, ManyThreadsReadTheSame) {
   EXPECT_EQ(wrong, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, SeatKind, testing::ValuesIn(kKinds), [](const auto& p) { return p.param.name; });
+INSTANTIATE_TEST_SUITE_P(Kinds, SeatKind, testing::ValuesIn(kKinds),
+                         [](const auto& p) { return p.param.name; });
 
 }  // namespace
 }  // namespace deem::seat

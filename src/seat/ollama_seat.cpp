@@ -32,13 +32,16 @@ class OllamaSeat : public Seat {
   Result<Identity> identify() override {
     auto tags = get_json("/api/tags");
     if (!tags) return fail(tags.error());
-    Identity out{.kind = "ollama", .address = remote_.address()};
+    Identity out;
+    out.kind = "ollama";
+    out.address = remote_.address();
     const auto name = model_name(*tags);
     if (!name) return fail(name.error());
     out.model = *name;
     const codec::Json* entry = find_model(*tags, out.model);
     if (entry == nullptr) {
-      return remote_.fail_at("/api/tags", {Error::Code::Unavailable, "has no model \"" + out.model + "\""});
+      return remote_.fail_at("/api/tags",
+                             {Error::Code::Unavailable, "has no model \"" + out.model + "\""});
     }
     if (const auto digest = entry->get_string("digest")) {
       out.digest = digest->starts_with("sha256:") ? *digest : "sha256:" + *digest;
@@ -59,7 +62,8 @@ class OllamaSeat : public Seat {
 
   Result<Capabilities> capabilities() override {
     const auto probed = capabilities_.get([&]() -> Result<Capabilities> {
-      auto reply = first_position({.prompt = std::string(kProbeTurn), .letters = 2, .top_k = kMostEntries}, {});
+      auto reply = first_position(
+          {.prompt = std::string(kProbeTurn), .letters = 2, .top_k = kMostEntries}, {});
       if (!reply) return fail(reply.error());
       Capabilities out;
       out.top_k = static_cast<int>(reply->position.top.size());
@@ -75,8 +79,12 @@ class OllamaSeat : public Seat {
     return LetterProof{.ids = std::vector<std::vector<std::int64_t>>(n), .how = "spelling only"};
   }
 
-  Result<std::int64_t> count_chat(const std::string&) override { return unsupported("Ollama has no tokenizer route"); }
-  Result<std::int64_t> count_plain(const std::string&) override { return unsupported("Ollama has no tokenizer route"); }
+  Result<std::int64_t> count_chat(const std::string&) override {
+    return unsupported("Ollama has no tokenizer route");
+  }
+  Result<std::int64_t> count_plain(const std::string&) override {
+    return unsupported("Ollama has no tokenizer route");
+  }
 
   Result<PositionReply> first_position(const PositionRequest& request,
                                        const Schedule& schedule) override {
@@ -85,7 +93,8 @@ class OllamaSeat : public Seat {
     auto parsed = chat(request.prompt, 1, k, schedule, reply);
     if (!parsed) return fail(parsed.error());
     parsed->position.asked_k = k;
-    return PositionReply{std::move(parsed->position), std::move(parsed->usage), timing_of(schedule, reply, reply)};
+    return PositionReply{std::move(parsed->position), std::move(parsed->usage),
+                         timing_of(schedule, reply, reply)};
   }
 
   Result<LikelihoodReply> likelihood(const LikelihoodRequest&, const Schedule&) override {
@@ -96,18 +105,22 @@ class OllamaSeat : public Seat {
     net::HttpReply reply;
     auto parsed = chat(request.prompt, request.max_tokens, 0, schedule, reply);
     if (!parsed) return fail(parsed.error());
-    return WriteReply{std::move(parsed->text), std::move(parsed->thinking), std::move(parsed->usage),
-                      timing_of(schedule, reply, reply)};
+    return WriteReply{std::move(parsed->text), std::move(parsed->thinking),
+                      std::move(parsed->usage), timing_of(schedule, reply, reply)};
   }
 
  private:
-  Result<Reply> chat(std::string_view prompt, int tokens, int k, const Schedule& schedule, net::HttpReply& reply) {
+  Result<Reply> chat(std::string_view prompt, int tokens, int k, const Schedule& schedule,
+                     net::HttpReply& reply) {
     const auto model = served_model();
     if (!model) return fail(model.error());
     const auto context = this->context(**model);
     if (!context) return fail(context.error());
     Body options;
-    options.number("num_ctx", **context).number("num_predict", tokens).number("temperature", 0).number("seed", 0);
+    options.number("num_ctx", **context)
+        .number("num_predict", tokens)
+        .number("temperature", 0)
+        .number("seed", 0);
     Body body;
     body.text("model", **model).messages(prompt).field("stream", "false");
     body.field("think", remote_.thinks() ? "true" : "false");
@@ -128,7 +141,8 @@ class OllamaSeat : public Seat {
     if (models != nullptr && models->is_array() && models->items().size() == 1) {
       return models->items()[0].get_string("name").value_or("");
     }
-    return fail(Error::Code::Unavailable, remote_.address() + ": has several models or none, name one");
+    return fail(Error::Code::Unavailable,
+                remote_.address() + ": has several models or none, name one");
   }
 
   Result<const std::string*> served_model() {
@@ -158,13 +172,15 @@ class OllamaSeat : public Seat {
         const auto length = entry == nullptr ? std::nullopt : entry->get_int("context_length");
         if (length && *length > 0) return *length;
       }
-      return fail(Error::Code::Unavailable,
-                  remote_.address() + "/api/ps: does not tell the context length of \"" + model +
-                      "\": give it as the seat's context");
+      return fail(Error::Code::Unavailable, remote_.address() +
+                                                "/api/ps: does not tell the context length of \"" +
+                                                model + "\": give it as the seat's context");
     });
   }
 
-  Result<codec::Json> get_json(std::string_view path) { return as_json(path, remote_.get(path, remote_.deadline())); }
+  Result<codec::Json> get_json(std::string_view path) {
+    return as_json(path, remote_.get(path, remote_.deadline()));
+  }
   Result<codec::Json> post_json(std::string_view path, const std::string& body) {
     return as_json(path, remote_.post(path, body, remote_.deadline()));
   }

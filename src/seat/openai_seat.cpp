@@ -6,15 +6,13 @@
 namespace deem::seat {
 namespace {
 
-constexpr std::string_view kChat = "/v1/chat/completions";
-
 /// What of the chat form this endpoint takes, learnt by asking.
 struct Dialect {
   std::string model;
-  bool template_arguments = true;     // takes chat_template_kwargs
-  bool completion_tokens = false;     // wants max_completion_tokens
-  bool temperature = true;            // takes temperature 0
-  int top_k = 0;                      // entries it returns; 0: no logprobs
+  bool template_arguments = true;  // takes chat_template_kwargs
+  bool completion_tokens = false;  // wants max_completion_tokens
+  bool temperature = true;         // takes temperature 0
+  int top_k = 0;                   // entries it returns; 0: no logprobs
 };
 
 /// Any OpenAI-style chat endpoint: letters by spelling among the top k, no tokenizer.
@@ -23,7 +21,9 @@ class OpenAiSeat : public Seat {
   explicit OpenAiSeat(Remote remote) : remote_(std::move(remote)) {}
 
   Result<Identity> identify() override {
-    Identity out{.kind = "openai", .address = remote_.address()};
+    Identity out;
+    out.kind = "openai";
+    out.address = remote_.address();
     out.model = remote_.spec().model;
     auto reply = remote_.exchange("GET", "/v1/models", {}, remote_.deadline());
     if (!reply) return fail(reply.error());
@@ -51,8 +51,12 @@ class OpenAiSeat : public Seat {
     return LetterProof{.ids = std::vector<std::vector<std::int64_t>>(n), .how = "spelling only"};
   }
 
-  Result<std::int64_t> count_chat(const std::string&) override { return unsupported("no tokenizer route"); }
-  Result<std::int64_t> count_plain(const std::string&) override { return unsupported("no tokenizer route"); }
+  Result<std::int64_t> count_chat(const std::string&) override {
+    return unsupported("no tokenizer route");
+  }
+  Result<std::int64_t> count_plain(const std::string&) override {
+    return unsupported("no tokenizer route");
+  }
 
   Result<PositionReply> first_position(const PositionRequest& request,
                                        const Schedule& schedule) override {
@@ -60,13 +64,7 @@ class OpenAiSeat : public Seat {
     if (!dialect) return fail(dialect.error());
     const int k = std::min(request.top_k, (*dialect)->top_k);
     if (k <= 0) return unsupported("this endpoint returns no logprobs");
-    auto reply = remote_.post(kChat, chat_body(**dialect, request.prompt, 1, k), remote_.deadline(schedule));
-    if (!reply) return fail(reply.error());
-    auto parsed = parse_chat_reply(reply->body);
-    if (!parsed) return remote_.fail_at(kChat, parsed.error());
-    parsed->position.asked_k = k;
-    return PositionReply{std::move(parsed->position), std::move(parsed->usage),
-                         timing_of(schedule, *reply, *reply)};
+    return ask_position(remote_, chat_body(**dialect, request.prompt, 1, k), k, schedule);
   }
 
   Result<LikelihoodReply> likelihood(const LikelihoodRequest&, const Schedule&) override {
@@ -76,13 +74,7 @@ class OpenAiSeat : public Seat {
   Result<WriteReply> write(const WriteRequest& request, const Schedule& schedule) override {
     const auto dialect = this->dialect();
     if (!dialect) return fail(dialect.error());
-    auto reply = remote_.post(kChat, chat_body(**dialect, request.prompt, request.max_tokens, 0),
-                              remote_.deadline(schedule));
-    if (!reply) return fail(reply.error());
-    auto parsed = parse_chat_reply(reply->body);
-    if (!parsed) return remote_.fail_at(kChat, parsed.error());
-    return WriteReply{std::move(parsed->text), std::move(parsed->thinking), std::move(parsed->usage),
-                      timing_of(schedule, *reply, *reply)};
+    return ask_text(remote_, chat_body(**dialect, request.prompt, request.max_tokens, 0), schedule);
   }
 
  private:
@@ -111,7 +103,8 @@ class OpenAiSeat : public Seat {
     out.model = identity->model;
     constexpr int kDepths[] = {20, 10, 5, 1, 0};
     for (const int* depth = kDepths;;) {
-      auto reply = remote_.exchange("POST", kChat, chat_body(out, kProbeTurn, 1, *depth), remote_.deadline());
+      auto reply = remote_.exchange("POST", kChat, chat_body(out, kProbeTurn, 1, *depth),
+                                    remote_.deadline());
       if (!reply) return fail(reply.error());
       if (reply->status < 400) {
         auto parsed = parse_chat_reply(reply->body);
@@ -120,7 +113,9 @@ class OpenAiSeat : public Seat {
         return out;
       }
       const Error error = remote_.refusal(kChat, *reply);
-      const auto says = [&](std::string_view word) { return reply->body.find(word) != std::string::npos; };
+      const auto says = [&](std::string_view word) {
+        return reply->body.find(word) != std::string::npos;
+      };
       if (error.code != Error::Code::BadInput) return fail(error);
       if (out.template_arguments && says("chat_template_kwargs")) {
         out.template_arguments = false;

@@ -69,7 +69,8 @@ FirstPosition read_first_position(const std::optional<Element>& positions) {
   return out;
 }
 
-/// Thinking that a server left in the text: "<think>…</think>answer". An open block is all thinking.
+/// Thinking that a server left in the text: "<think>…</think>answer". An open block is all
+/// thinking.
 void split_thinking(Reply& reply) {
   constexpr std::string_view kOpen = "<think>", kClose = "</think>";
   const std::string_view text = reply.text;
@@ -88,8 +89,7 @@ Usage read_usage(const Element& root) {
   const auto counts = member(root, "usage");
   usage.prompt_tokens = read_int(member(counts, "prompt_tokens"));
   usage.output_tokens = read_int(member(counts, "completion_tokens"));
-  usage.cached_tokens =
-      read_int(member(member(counts, "prompt_tokens_details"), "cached_tokens"));
+  usage.cached_tokens = read_int(member(member(counts, "prompt_tokens_details"), "cached_tokens"));
   usage.served_model = read_string(member(root, "model"));
   return usage;
 }
@@ -138,7 +138,8 @@ std::string join_complaints(const simdjson::dom::array& list) {
   for (const Element entry : list) {
     std::string where;
     simdjson::dom::array path;
-    if (const auto loc = member(entry, "loc"); loc && loc->get_array().get(path) == simdjson::SUCCESS) {
+    if (const auto loc = member(entry, "loc");
+        loc && loc->get_array().get(path) == simdjson::SUCCESS) {
       for (const Element step : path) {
         const auto name = read_string(step);
         const auto index = read_int(step);
@@ -280,7 +281,8 @@ Result<std::string> parse_text_member(std::string_view bytes, std::string_view k
   const auto document = parse_document(bytes, key);
   if (!document) return fail(document.error());
   auto text = read_string(member(document->root(), key));
-  if (!text) return fail(Error::Code::Corrupt, "\"" + std::string(key) + "\" is no text in the reply");
+  if (!text)
+    return fail(Error::Code::Corrupt, "\"" + std::string(key) + "\" is no text in the reply");
   return std::move(*text);
 }
 

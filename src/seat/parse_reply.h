@@ -19,7 +19,7 @@ namespace deem::seat {
 
 /// One answered request.
 struct Reply {
-  std::string text;      // the answer, thinking apart
+  std::string text;  // the answer, thinking apart
   std::string thinking;
   decision::FirstPosition position;  // `exact` and `asked_k` are the caller's to fill
   Usage usage;

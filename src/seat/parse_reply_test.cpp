@@ -38,27 +38,30 @@ std::string with_content(std::string_view logprobs) {
 }
 
 TEST(ParseChatReply, ListsThatAreNotThereAreNotPresent) {
-  for (const char* shape : {"null", "{}", R"({"content":null})", R"({"content":[]})", R"({"content":[null]})", "7"}) {
+  for (const char* shape :
+       {"null", "{}", R"({"content":null})", R"({"content":[]})", R"({"content":[null]})", "7"}) {
     const auto reply = parse_chat_reply(with_content(shape));
     ASSERT_TRUE(reply) << shape;
     EXPECT_FALSE(reply->position.logprobs_present) << shape;
     EXPECT_FALSE(reply->position.sampled) << shape;
     EXPECT_EQ(reply->text, "");
   }
-  EXPECT_FALSE(parse_chat_reply(R"({"choices":[{"message":{"content":"A"}}]})")->position.logprobs_present);
+  EXPECT_FALSE(
+      parse_chat_reply(R"({"choices":[{"message":{"content":"A"}}]})")->position.logprobs_present);
 }
 
 struct NumberCase {
   const char* name;
   const char* json;
-  double want;      // NaN means NaN; ignored when !present
+  double want;  // NaN means NaN; ignored when !present
   bool present;
 };
 class ParseLogprob : public testing::TestWithParam<NumberCase> {};
 
 TEST_P(ParseLogprob, KeepsWhatWasSent) {
-  const auto reply = parse_chat_reply(with_content(
-      R"({"content":[{"token":"A","logprob":)" + std::string(GetParam().json) + R"(,"top_logprobs":[]}]})"));
+  const auto reply =
+      parse_chat_reply(with_content(R"({"content":[{"token":"A","logprob":)" +
+                                    std::string(GetParam().json) + R"(,"top_logprobs":[]}]})"));
   ASSERT_TRUE(reply) << reply.error().message;
   ASSERT_TRUE(reply->position.sampled);
   const auto logprob = reply->position.sampled->logprob;
@@ -71,20 +74,25 @@ TEST_P(ParseLogprob, KeepsWhatWasSent) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Table, ParseLogprob,
-    testing::Values(NumberCase{"Plain", "-1.5", -1.5, true}, NumberCase{"Whole", "-2", -2, true},
-                    NumberCase{"Zero", "0", 0, true}, NumberCase{"Sentinel", "-9999.0", -9999, true},
-                    NumberCase{"Null", "null", 0, false}, NumberCase{"MinusInfinityText", "\"-Infinity\"", 0, false},
-                    NumberCase{"MinusInfinityBare", "-Infinity", 0, false},
-                    NumberCase{"Overflow", "-1e400", 0, false},
-                    NumberCase{"InfinityBare", "Infinity", HUGE_VAL, true},
-                    NumberCase{"NanBare", "NaN", NAN, true}, NumberCase{"NanText", "\"NaN\"", NAN, true},
-                    NumberCase{"Text", "\"low\"", NAN, true}, NumberCase{"Bool", "true", NAN, true}),
-    [](const auto& p) { return p.param.name; });
+INSTANTIATE_TEST_SUITE_P(Table, ParseLogprob,
+                         testing::Values(NumberCase{"Plain", "-1.5", -1.5, true},
+                                         NumberCase{"Whole", "-2", -2, true},
+                                         NumberCase{"Zero", "0", 0, true},
+                                         NumberCase{"Sentinel", "-9999.0", -9999, true},
+                                         NumberCase{"Null", "null", 0, false},
+                                         NumberCase{"MinusInfinityText", "\"-Infinity\"", 0, false},
+                                         NumberCase{"MinusInfinityBare", "-Infinity", 0, false},
+                                         NumberCase{"Overflow", "-1e400", 0, false},
+                                         NumberCase{"InfinityBare", "Infinity", HUGE_VAL, true},
+                                         NumberCase{"NanBare", "NaN", NAN, true},
+                                         NumberCase{"NanText", "\"NaN\"", NAN, true},
+                                         NumberCase{"Text", "\"low\"", NAN, true},
+                                         NumberCase{"Bool", "true", NAN, true}),
+                         [](const auto& p) { return p.param.name; });
 
 TEST(ParseChatReply, TokenIdsAreIdsAndNoText) {
-  const auto reply = parse_chat_reply(with_content(R"({"content":[{"token":"token_id:32","logprob":-1,"top_logprobs":[
+  const auto reply = parse_chat_reply(
+      with_content(R"({"content":[{"token":"token_id:32","logprob":-1,"top_logprobs":[
     {"token":"token_id:32","logprob":-1},{"token":"token_id:x","logprob":-2},{"id":7,"token":"G","logprob":-3}]}]})"));
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->position.sampled->id, 32);
@@ -97,12 +105,14 @@ TEST(ParseChatReply, TokenIdsAreIdsAndNoText) {
 
 TEST(ParseChatReply, ThinkingIsApartUnderEveryName) {
   for (const char* name : {"reasoning", "reasoning_content", "thinking"}) {
-    const auto reply = parse_chat_reply(R"({"choices":[{"message":{"content":"B",")" + std::string(name) + R"(":"hm"}}]})");
+    const auto reply = parse_chat_reply(R"({"choices":[{"message":{"content":"B",")" +
+                                        std::string(name) + R"(":"hm"}}]})");
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->text, "B");
     EXPECT_EQ(reply->thinking, "hm");
   }
-  const auto inside = parse_chat_reply(R"({"choices":[{"message":{"content":"<think>\nA or B?</think>\n\nB"}}]})");
+  const auto inside =
+      parse_chat_reply(R"({"choices":[{"message":{"content":"<think>\nA or B?</think>\n\nB"}}]})");
   EXPECT_EQ(inside->text, "B");
   EXPECT_EQ(inside->thinking, "\nA or B?");
   const auto open = parse_chat_reply(R"({"choices":[{"message":{"content":"<think>A or"}}]})");
@@ -111,7 +121,8 @@ TEST(ParseChatReply, ThinkingIsApartUnderEveryName) {
 }
 
 TEST(ParseChatReply, RefusesWhatIsNoReply) {
-  for (const char* bytes : {"", "{", "[]", "{}", "NaN", "<html>", R"({"choices":[]})", R"({"choices":{}})"}) {
+  for (const char* bytes :
+       {"", "{", "[]", "{}", "NaN", "<html>", R"({"choices":[]})", R"({"choices":{}})"}) {
     const auto reply = parse_chat_reply(bytes);
     ASSERT_FALSE(reply) << bytes;
     EXPECT_EQ(reply.error().code, Error::Code::Corrupt) << bytes;
@@ -128,7 +139,8 @@ TEST(ParseChatReply, HalfASurrogatePairIsReplaced) {
 }
 
 TEST(ParseOllamaReply, TheListIsFlatAndTimesAreNanoseconds) {
-  const auto reply = parse_ollama_reply(R"({"model":"m:latest","message":{"role":"assistant","content":"A","thinking":"hm"},
+  const auto reply = parse_ollama_reply(
+      R"({"model":"m:latest","message":{"role":"assistant","content":"A","thinking":"hm"},
     "done":true,"done_reason":"length","total_duration":5000000,"prompt_eval_count":12,"prompt_eval_duration":2500000,
     "eval_count":1,"logprobs":[{"token":"A","logprob":-0.25,"bytes":[65],"top_logprobs":[{"token":"A","logprob":-0.25}]}]})");
   ASSERT_TRUE(reply) << reply.error().message;
@@ -138,12 +150,14 @@ TEST(ParseOllamaReply, TheListIsFlatAndTimesAreNanoseconds) {
   EXPECT_EQ(reply->usage.prompt_tokens, 12);
   EXPECT_EQ(reply->usage.prompt_ms, 2.5);
   EXPECT_EQ(reply->usage.total_ms, 5.0);
-  EXPECT_FALSE(parse_ollama_reply(R"({"model":"m","message":{"content":"A"}})")->usage.prompt_tokens);
+  EXPECT_FALSE(
+      parse_ollama_reply(R"({"model":"m","message":{"content":"A"}})")->usage.prompt_tokens);
   EXPECT_EQ(parse_ollama_reply(R"({"error":"model is busy"})").error().message, "model is busy");
 }
 
 TEST(ParseCompletionReply, EntriesCarryIdsAndUnderflowIsMinusInfinity) {
-  const auto reply = parse_completion_reply(R"({"content":"\n","tokens_evaluated":3,"tokens_predicted":1,"stop_type":"limit",
+  const auto reply = parse_completion_reply(
+      R"({"content":"\n","tokens_evaluated":3,"tokens_predicted":1,"stop_type":"limit",
     "timings":{"cache_n":2,"prompt_ms":17.95,"predicted_ms":0.5},"completion_probabilities":[{"id":198,"token":"\n",
     "logprob":-2.5,"top_logprobs":[{"id":198,"token":"\n","logprob":-2.5},{"id":5,"token":"","logprob":-3.4028234663852886e+38}]}]})");
   ASSERT_TRUE(reply) << reply.error().message;
@@ -157,7 +171,8 @@ TEST(ParseCompletionReply, EntriesCarryIdsAndUnderflowIsMinusInfinity) {
 
 TEST(ParsePromptScores, PicksTheTokensAskedFor) {
   const std::vector<std::int64_t> ids = {9, 8, 7};
-  const std::string_view bytes = R"({"choices":[{"prompt_logprobs":[null,{"8":{"logprob":-1.5},"3":{"logprob":-0.1}},
+  const std::string_view bytes =
+      R"({"choices":[{"prompt_logprobs":[null,{"8":{"logprob":-1.5},"3":{"logprob":-0.1}},
     {"7":{"logprob":-2.25}}]}],"usage":{"prompt_tokens":3}})";
   const auto scores = parse_prompt_scores(bytes, ids, 1);
   ASSERT_TRUE(scores) << scores.error().message;
@@ -166,15 +181,19 @@ TEST(ParsePromptScores, PicksTheTokensAskedFor) {
   const std::vector<std::int64_t> others = {9, 5, 7}, longer = {9, 8, 7, 6};
   EXPECT_EQ(parse_prompt_scores(bytes, others, 1).error().code, Error::Code::Corrupt);
   EXPECT_EQ(parse_prompt_scores(bytes, longer, 1).error().code, Error::Code::Corrupt);
-  EXPECT_EQ(parse_prompt_scores(R"({"choices":[{"prompt_logprobs":null}]})", ids, 1).error().code, Error::Code::Corrupt);
+  EXPECT_EQ(parse_prompt_scores(R"({"choices":[{"prompt_logprobs":null}]})", ids, 1).error().code,
+            Error::Code::Corrupt);
 }
 
 TEST(ParseTokenList, TakesBareIdsAndPieces) {
-  EXPECT_EQ(parse_token_list(R"({"count":2,"max_model_len":9,"tokens":[1,2]})")->ids, (std::vector<std::int64_t>{1, 2}));
-  const auto pieces = parse_token_list(R"({"tokens":[{"id":1,"piece":"a"},{"id":2,"piece":[195,40]}]})");
+  EXPECT_EQ(parse_token_list(R"({"count":2,"max_model_len":9,"tokens":[1,2]})")->ids,
+            (std::vector<std::int64_t>{1, 2}));
+  const auto pieces =
+      parse_token_list(R"({"tokens":[{"id":1,"piece":"a"},{"id":2,"piece":[195,40]}]})");
   ASSERT_TRUE(pieces);
   EXPECT_EQ(pieces->pieces, (std::vector<std::string>{"a", "\xC3("}));
-  for (const char* bytes : {"{}", R"({"tokens":7})", R"({"tokens":["a"]})", R"({"tokens":[1.5]})"}) {
+  for (const char* bytes :
+       {"{}", R"({"tokens":7})", R"({"tokens":["a"]})", R"({"tokens":[1.5]})"}) {
     EXPECT_EQ(parse_token_list(bytes).error().code, Error::Code::Corrupt) << bytes;
   }
 }
@@ -185,21 +204,29 @@ struct SentenceCase {
   const char* want;
 };
 class ErrorSentence : public testing::TestWithParam<SentenceCase> {};
-TEST_P(ErrorSentence, IsTheServersOwn) { EXPECT_EQ(parse_error_sentence(GetParam().body), GetParam().want); }
+TEST_P(ErrorSentence, IsTheServersOwn) {
+  EXPECT_EQ(parse_error_sentence(GetParam().body), GetParam().want);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Layouts, ErrorSentence,
     testing::Values(
-        SentenceCase{"OpenAi", R"({"error":{"message":"no such model","type":"x"}})", "no such model"},
+        SentenceCase{"OpenAi", R"({"error":{"message":"no such model","type":"x"}})",
+                     "no such model"},
         SentenceCase{"Ollama", R"({"error":"model 'x' not found"})", "model 'x' not found"},
-        SentenceCase{"OldVllm", R"({"object":"error","message":"too long","code":400})", "too long"},
+        SentenceCase{"OldVllm", R"({"object":"error","message":"too long","code":400})",
+                     "too long"},
         SentenceCase{"FastApi", R"({"detail":"Not Found"})", "Not Found"},
-        SentenceCase{"FastApiObject", R"({"detail":{"error_type":"x","message":"no key"}})", "no key"},
-        SentenceCase{"Pydantic", R"({"detail":[{"loc":["body","messages",0],"msg":"Field required","type":"m"}]})",
-                     "messages.0: Field required"},
+        SentenceCase{"FastApiObject", R"({"detail":{"error_type":"x","message":"no key"}})",
+                     "no key"},
+        SentenceCase{
+            "Pydantic",
+            R"({"detail":[{"loc":["body","messages",0],"msg":"Field required","type":"m"}]})",
+            "messages.0: Field required"},
         SentenceCase{"Text", "upstream connect error\n", "upstream connect error"},
         SentenceCase{"String", R"("just words")", "just words"},
-        SentenceCase{"Credentials", R"({"error":"can not reach http://u:secret@h/x"})", "can not reach http://***@h/x"},
+        SentenceCase{"Credentials", R"({"error":"can not reach http://u:secret@h/x"})",
+                     "can not reach http://***@h/x"},
         SentenceCase{"Empty", "", ""}),
     [](const auto& p) { return p.param.name; });
 

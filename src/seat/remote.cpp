@@ -107,10 +107,31 @@ TimePoint Remote::deadline(const Schedule& schedule) const {
   return std::min(schedule.deadline, own);
 }
 
-Timing timing_of(const Schedule& schedule, const net::HttpReply& first, const net::HttpReply& last) {
+Timing timing_of(const Schedule& schedule, const net::HttpReply& first,
+                 const net::HttpReply& last) {
   return {.sent_s = seconds_from(schedule.planned, first.sent),
           .first_byte_s = seconds_from(schedule.planned, last.first_byte),
           .done_s = seconds_from(schedule.planned, last.done)};
+}
+
+Result<PositionReply> ask_position(Remote& remote, std::string_view body, int k,
+                                   const Schedule& schedule) {
+  auto reply = remote.post(kChat, body, remote.deadline(schedule));
+  if (!reply) return fail(reply.error());
+  auto parsed = parse_chat_reply(reply->body);
+  if (!parsed) return remote.fail_at(kChat, parsed.error());
+  parsed->position.asked_k = k;
+  return PositionReply{std::move(parsed->position), std::move(parsed->usage),
+                       timing_of(schedule, *reply, *reply)};
+}
+
+Result<WriteReply> ask_text(Remote& remote, std::string_view body, const Schedule& schedule) {
+  auto reply = remote.post(kChat, body, remote.deadline(schedule));
+  if (!reply) return fail(reply.error());
+  auto parsed = parse_chat_reply(reply->body);
+  if (!parsed) return remote.fail_at(kChat, parsed.error());
+  return WriteReply{std::move(parsed->text), std::move(parsed->thinking), std::move(parsed->usage),
+                    timing_of(schedule, *reply, *reply)};
 }
 
 void Body::begin(std::string_view key) {
@@ -204,6 +225,7 @@ std::vector<std::int64_t> LetterIds::of(std::size_t i, decision::LetterPolicy po
 }
 
 Result<LetterProof> LetterIds::prove(std::size_t n, std::string how) const {
+  if (auto asked = check_letters(n); !asked) return fail(asked.error());
   LetterProof proof{.ids = {}, .how = std::move(how)};
   for (std::size_t i = 0; i < n; ++i) {
     const std::string name(1, decision::letter(i));
@@ -221,6 +243,12 @@ Result<LetterProof> LetterIds::prove(std::size_t n, std::string how) const {
     proof.ids.push_back(of(i, decision::LetterPolicy::SumExact));
   }
   return proof;
+}
+
+Result<void> check_letters(std::size_t n) {
+  if (n >= 1 && n <= decision::kLetters) return {};
+  return fail(Error::Code::BadInput, "letters: " + std::to_string(n) + " asked, 1 to " +
+                                         std::to_string(decision::kLetters) + " there are");
 }
 
 std::optional<double> sum_of_ids(const std::vector<decision::TokenScore>& entries,

@@ -16,6 +16,8 @@
 
 namespace deem::seat {
 
+inline constexpr std::string_view kChat = "/v1/chat/completions";
+
 /// A value made once, by whoever needs it first; a failure is not kept. Thread-safe.
 template <class T>
 class Once {
@@ -78,6 +80,12 @@ class Remote {
 /// Two clocks of a request that began with `first` and ended with `last`, from the planned send.
 Timing timing_of(const Schedule& schedule, const net::HttpReply& first, const net::HttpReply& last);
 
+/// Sends a chat request of the OpenAI form and reads the reply's first position, or its text.
+/// `k` is what was asked.
+Result<PositionReply> ask_position(Remote& remote, std::string_view body, int k,
+                                   const Schedule& schedule);
+Result<WriteReply> ask_text(Remote& remote, std::string_view body, const Schedule& schedule);
+
 /// A request body under construction: {"a":1,"b":"x"}. Values are JSON texts, or strings to escape.
 class Body {
  public:
@@ -106,7 +114,8 @@ Result<ModelEntry> parse_model_entry(std::string_view bytes, const std::string& 
 
 /// A short user's turn for probes.
 inline constexpr std::string_view kProbeTurn =
-    "Question: Which letter comes first?\nOptions:\n[A] a: \n[B] b: \n\nAnswer with the letter of the "
+    "Question: Which letter comes first?\nOptions:\n[A] a: \n[B] b: \n\nAnswer with the letter of "
+    "the "
     "best option only.";
 
 /// Ids of the letters by policy, found before any asking.
@@ -121,6 +130,9 @@ struct LetterIds {
   /// Errors: Unsupported naming the letter that is not one token, or the two that share one.
   Result<LetterProof> prove(std::size_t n, std::string how) const;
 };
+
+/// Errors: BadInput unless 1..52 letters are asked.
+Result<void> check_letters(std::size_t n);
 
 /// Natural log of the summed probability of the entries whose id is in `ids`; the first id's own
 /// value when it is no reading (a sentinel, NaN); none when none of them was sent.

@@ -19,8 +19,9 @@ Result<std::unique_ptr<Seat>> make_local(const SeatSpec& spec) {
 #ifdef DEEM_LOCAL
   return make_local_seat(spec);
 #else
-  return fail(Error::Code::Unsupported,
-              spec.address + ": this build has no engine of its own (configured with DEEM_LOCAL=OFF)");
+  return fail(
+      Error::Code::Unsupported,
+      spec.address + ": this build has no engine of its own (configured with DEEM_LOCAL=OFF)");
 #endif
 }
 
@@ -85,8 +86,9 @@ Result<SeatSpec> parse_seat(std::string_view text) {
   const std::string_view kind = text.substr(0, colon);
   if (colon == std::string_view::npos || find_kind(kind) == nullptr) {
     if (kind == "http" || kind == "https" || kind == "unix") {
-      return fail(Error::Code::BadInput, "a seat begins with its kind, as in \"vllm:http://127.0.0.1:8000\" (there are " +
-                                             kind_names() + ")");
+      return fail(Error::Code::BadInput,
+                  "a seat begins with its kind, as in \"vllm:http://127.0.0.1:8000\" (there are " +
+                      kind_names() + ")");
     }
     return unknown_kind(kind);
   }
@@ -94,8 +96,9 @@ Result<SeatSpec> parse_seat(std::string_view text) {
   spec.kind = kind;
   spec.address = text.substr(colon + 1);
   if (spec.address.empty()) {
-    return fail(Error::Code::BadInput, spec.kind + ": no " + (kind == "local" ? "model file" : "address") +
-                                           " after the colon");
+    return fail(
+        Error::Code::BadInput,
+        spec.kind + ": no " + (kind == "local" ? "model file" : "address") + " after the colon");
   }
   return spec;
 }

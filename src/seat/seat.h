@@ -19,15 +19,15 @@ namespace deem::seat {
 
 /// What a seat says of itself; compared by `deem resume`, printed by `run`. Absent: not told.
 struct Identity {
-  std::string kind{};                        // local, vllm, ollama, llama-server, openai
-  std::string address{};                     // URL without credentials, or the model file
-  std::string model{};                       // the served name asked for
-  std::optional<std::string> root{};         // path or repo behind the name
-  std::optional<std::string> digest{};       // of the weights, where known: "sha256:…"
-  std::optional<std::string> build{};        // server version or llama.cpp build
-  std::optional<std::int64_t> context{};     // tokens one request may hold (per slot)
+  std::string kind{};                     // local, vllm, ollama, llama-server, openai
+  std::string address{};                  // URL without credentials, or the model file
+  std::string model{};                    // the served name asked for
+  std::optional<std::string> root{};      // path or repo behind the name
+  std::optional<std::string> digest{};    // of the weights, where known: "sha256:…"
+  std::optional<std::string> build{};     // server version or llama.cpp build
+  std::optional<std::int64_t> context{};  // tokens one request may hold (per slot)
   std::optional<std::string> template_sha256{};
-  std::optional<std::string> detail{};       // quant, size… for people
+  std::optional<std::string> detail{};  // quant, size… for people
   bool operator==(const Identity&) const = default;
 };
 
@@ -35,27 +35,27 @@ struct Identity {
 struct Capabilities {
   enum class Letters { None, TopK, ExactIds, FullVocabulary };
   Letters letters = Letters::None;
-  int top_k = 0;                             // cap on entries, where Letters is TopK
+  int top_k = 0;  // cap on entries, where Letters is TopK
   bool likelihood = false;
-  std::string likelihood_note{};             // why not, or "slow: one call a token"
-  bool census = false;                       // exact token counts without asking
+  std::string likelihood_note{};  // why not, or "slow: one call a token"
+  bool census = false;            // exact token counts without asking
   bool written = true;
 };
 
 /// Wall-clock facts of one request, seconds on the steady clock from `planned`.
 struct Timing {
-  double sent_s = 0;                         // when the first byte was written
-  double first_byte_s = 0;                   // of the reply; equals done_s where unknown
+  double sent_s = 0;        // when the first byte was written
+  double first_byte_s = 0;  // of the reply; equals done_s where unknown
   double done_s = 0;
 };
 
 struct Usage {
-  std::optional<std::int64_t> prompt_tokens{};   // by the server's count
-  std::optional<std::int64_t> cached_tokens{};   // of those, not evaluated again
+  std::optional<std::int64_t> prompt_tokens{};  // by the server's count
+  std::optional<std::int64_t> cached_tokens{};  // of those, not evaluated again
   std::optional<std::int64_t> output_tokens{};
-  std::optional<double> prompt_ms{}, total_ms{};   // the server's own clock
+  std::optional<double> prompt_ms{}, total_ms{};  // the server's own clock
   std::optional<std::string> finish_reason{};
-  std::optional<std::string> served_model{};   // the model the reply names
+  std::optional<std::string> served_model{};  // the model the reply names
 };
 
 /// When the request was due and by when it must be done. A call past it is a Timeout error.
@@ -65,10 +65,10 @@ struct Schedule {
 };
 
 struct PositionRequest {
-  std::string prompt{};                      // the user's turn; the chat template is the seat's
-  std::size_t letters = 0;                   // how many, 1..52
+  std::string prompt{};     // the user's turn; the chat template is the seat's
+  std::size_t letters = 0;  // how many, 1..52
   decision::LetterPolicy policy = decision::LetterPolicy::Exact;
-  int top_k = 20;                            // where the seat has no exact ids
+  int top_k = 20;  // where the seat has no exact ids
 };
 struct PositionReply {
   decision::FirstPosition position{};
@@ -92,11 +92,11 @@ struct LikelihoodReply {
 
 struct WriteRequest {
   std::string prompt{};
-  int max_tokens = 8;                        // temperature 0
+  int max_tokens = 8;  // temperature 0
 };
 struct WriteReply {
-  std::string text{};                        // the answer, thinking apart
-  std::string thinking{};                    // text of a thinking channel, when there was one
+  std::string text{};      // the answer, thinking apart
+  std::string thinking{};  // text of a thinking channel, when there was one
   Usage usage{};
   Timing timing{};
 };
@@ -105,8 +105,8 @@ struct WriteReply {
 /// differ. Where ids are not to be had, `how` says what was checked instead.
 struct LetterProof {
   std::vector<std::vector<std::int64_t>> ids{};  // per letter; the exact id first, then others that
-                                               // decode to it
-  std::string how{};                           // "tokenizer", "/tokenize", "spelling only"
+                                                 // decode to it
+  std::string how{};                             // "tokenizer", "/tokenize", "spelling only"
 };
 
 /// One model being served. The bench knows servers only through this. Every call blocks; any
@@ -137,28 +137,28 @@ class Seat {
   /// The same for many that may share prefixes; results in the order asked. A seat that gains
   /// nothing calls the single form one by one (the default). Timing of each reply of a shared
   /// evaluation is the group's time divided by its size; `group` in the row says how many.
-  virtual std::vector<Result<PositionReply>> first_positions(std::span<const PositionRequest> requests,
-                                                             const Schedule& schedule);
-  virtual std::vector<Result<LikelihoodReply>> likelihoods(std::span<const LikelihoodRequest> requests,
-                                                           const Schedule& schedule);
+  virtual std::vector<Result<PositionReply>> first_positions(
+      std::span<const PositionRequest> requests, const Schedule& schedule);
+  virtual std::vector<Result<LikelihoodReply>> likelihoods(
+      std::span<const LikelihoodRequest> requests, const Schedule& schedule);
 };
 
 /// How to reach a seat, from flags or deem.toml. Secrets are named, never held.
 struct SeatSpec {
-  std::string kind{};                        // local, vllm, ollama, llama-server, openai
-  std::string address{};                     // model file; http(s)://host:port[/base];
-                                             // unix:/path/to.sock[:/base]
-  std::string model{};                       // served name; "" : the server's only one
-  std::string key_env{};                     // environment variable that holds the bearer key
-  std::string key_file{};                    // or a file that holds it
-  std::string ca_file{};                     // extra trust roots (PEM)
-  std::int64_t context = 0;                  // local, ollama: context to ask for; 0: the model's,
-                                             // held to memory (local) / read from the server
-  int threads = 0;                           // local; 0: the machine's cores
-  int gpu_layers = 0;                        // local builds with a GPU backend
+  std::string kind{};        // local, vllm, ollama, llama-server, openai
+  std::string address{};     // model file; http(s)://host:port[/base];
+                             // unix:/path/to.sock[:/base]
+  std::string model{};       // served name; "" : the server's only one
+  std::string key_env{};     // environment variable that holds the bearer key
+  std::string key_file{};    // or a file that holds it
+  std::string ca_file{};     // extra trust roots (PEM)
+  std::int64_t context = 0;  // local, ollama: context to ask for; 0: the model's,
+                             // held to memory (local) / read from the server
+  int threads = 0;           // local; 0: the machine's cores
+  int gpu_layers = 0;        // local builds with a GPU backend
   double timeout_s = 120;
   std::map<std::string, std::string> chat_template_kwargs{};  // JSON texts; enable_thinking=false
-                                                            // is sent unless named here
+                                                              // is sent unless named here
   bool operator==(const SeatSpec&) const = default;
 };
 

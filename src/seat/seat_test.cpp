@@ -3,9 +3,9 @@
 
 #include <numeric>
 
+#include "base/file.h"
 #include "codec/json.h"
 #include "net/certificate.h"
-#include "base/file.h"
 #include "seat/seat_test_support.h"
 
 namespace deem::seat {
@@ -29,13 +29,15 @@ TEST(ParseSeat, UnknownKindsGetTheListAndASuggestion) {
     ASSERT_FALSE(spec) << text;
     EXPECT_EQ(spec.error().code, Error::Code::BadInput);
   }
-  EXPECT_NE(parse_seat("olama:http://h").error().message.find("did you mean \"ollama\"?"), std::string::npos);
+  EXPECT_NE(parse_seat("olama:http://h").error().message.find("did you mean \"ollama\"?"),
+            std::string::npos);
   EXPECT_NE(parse_seat("http://h").error().message.find("vllm:http://"), std::string::npos);
   EXPECT_EQ(make_seat({.kind = "tgi"}).error().code, Error::Code::BadInput);
 }
 
 TEST(MakeSeat, AddressesAreCheckedAtOnce) {
-  EXPECT_EQ(make_seat({.kind = "vllm", .address = "127.0.0.1:8000"}).error().code, Error::Code::BadInput);
+  EXPECT_EQ(make_seat({.kind = "vllm", .address = "127.0.0.1:8000"}).error().code,
+            Error::Code::BadInput);
   const auto bad = make_seat({.kind = "openai", .address = "https://a:hunter2@h"});
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().message.find("hunter2"), std::string::npos);
@@ -57,7 +59,8 @@ decision::LettersReading read(Seat& seat, LetterPolicy policy, int top_k = 20) {
 
 void expect_scores(const decision::LettersReading& reading) {
   ASSERT_EQ(reading.logprobs.size(), 4u);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(reading.logprobs[i].value_or(99), kFourScores[i], 1e-9);
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_NEAR(reading.logprobs[i].value_or(99), kFourScores[i], 1e-9);
 }
 
 TEST(VllmSeat, IdentifiesProvesAndCounts) {
@@ -82,7 +85,8 @@ TEST(VllmSeat, IdentifiesProvesAndCounts) {
   EXPECT_TRUE(can->census);
   const FakeModel model;
   const auto prompt = model.render({{"user", kFourLetters}}, FakeModel::Ending::Prompt, false);
-  EXPECT_EQ(*seat->count_chat(kFourLetters), static_cast<std::int64_t>(model.encode(prompt, true).size()));
+  EXPECT_EQ(*seat->count_chat(kFourLetters),
+            static_cast<std::int64_t>(model.encode(prompt, true).size()));
   EXPECT_EQ(*seat->count_plain("abc"), 3);
 }
 
@@ -100,7 +104,8 @@ TEST(VllmSeat, AsksExactIdsAndNeverTruncation) {
   EXPECT_EQ(body->find("truncate_prompt_tokens"), nullptr);
   expect_scores(read(*seat, LetterPolicy::SumExact));
   expect_scores(read(*seat, LetterPolicy::Reference));
-  EXPECT_NE(server.last_body("/v1/chat/completions").find("\"top_logprobs\":20"), std::string::npos);
+  EXPECT_NE(server.last_body("/v1/chat/completions").find("\"top_logprobs\":20"),
+            std::string::npos);
 }
 
 TEST(VllmSeat, WithoutExactIdsItReadsTheTopK) {
@@ -118,7 +123,8 @@ TEST(VllmSeat, WithoutATokenizerItSaysSpellingOnly) {
   EXPECT_EQ(seat->capabilities()->letters, Letters::TopK);
   EXPECT_FALSE(seat->capabilities()->likelihood);
   EXPECT_EQ(seat->count_chat("x").error().code, Error::Code::Unsupported);
-  EXPECT_EQ(seat->likelihood({.given = "a", .score = "b"}, {}).error().code, Error::Code::Unsupported);
+  EXPECT_EQ(seat->likelihood({.given = "a", .score = "b"}, {}).error().code,
+            Error::Code::Unsupported);
 }
 
 TEST(VllmSeat, ATemplateThatMergesWithLettersIsRefused) {
@@ -187,16 +193,21 @@ TEST_P(ScoringSeat, OptionsThatArePrefixesOfEachOtherAreScoredApart) {
   const auto brief = seat->likelihood({.given = "Topic:", .score = " card"}, {});
   const auto longer = seat->likelihood({.given = "Topic:", .score = " card lost"}, {});
   ASSERT_TRUE(brief && longer);
-  EXPECT_NEAR(longer->text.sum - brief->text.sum, expected_sum(model, "Topic: card", " lost"), 1e-9);
+  EXPECT_NEAR(longer->text.sum - brief->text.sum, expected_sum(model, "Topic: card", " lost"),
+              1e-9);
 }
 
 TEST_P(ScoringSeat, NothingToScoreIsBadInput) {
   auto server = start_fake(GetParam());
-  EXPECT_EQ(seat_of(server.seat())->likelihood({.given = "a", .score = ""}, {}).error().code, Error::Code::BadInput);
+  EXPECT_EQ(seat_of(server.seat())->likelihood({.given = "a", .score = ""}, {}).error().code,
+            Error::Code::BadInput);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ScoringSeat, testing::Values(ServerKind::Vllm, ServerKind::LlamaServer),
-                         [](const auto& p) { return p.param == ServerKind::Vllm ? "vllm" : "llama_server"; });
+INSTANTIATE_TEST_SUITE_P(Kinds, ScoringSeat,
+                         testing::Values(ServerKind::Vllm, ServerKind::LlamaServer),
+                         [](const auto& p) {
+                           return p.param == ServerKind::Vllm ? "vllm" : "llama_server";
+                         });
 
 TEST(LlamaServerSeat, IdentifiesProvesAndReadsByIds) {
   auto server = start_fake(ServerKind::LlamaServer, {.context = 4096});
@@ -269,7 +280,8 @@ TEST(OpenAiSeat, LearnsWhatTheEndpointTakes) {
   EXPECT_EQ(body->find("chat_template_kwargs"), nullptr);
   EXPECT_EQ(body->get_int("max_completion_tokens"), 1);
   EXPECT_EQ(seat->count_chat("x").error().code, Error::Code::Unsupported);
-  EXPECT_EQ(seat->likelihood({.given = "a", .score = "b"}, {}).error().code, Error::Code::Unsupported);
+  EXPECT_EQ(seat->likelihood({.given = "a", .score = "b"}, {}).error().code,
+            Error::Code::Unsupported);
 }
 
 TEST(OpenAiSeat, WithoutLogprobsItCanOnlyWrite) {
@@ -281,14 +293,16 @@ TEST(OpenAiSeat, WithoutLogprobsItCanOnlyWrite) {
 }
 
 TEST(RemoteSeat, AModelThatIsNotServedIsNamedWithThoseThatAre) {
-  for (const auto kind : {ServerKind::Vllm, ServerKind::LlamaServer, ServerKind::OpenAi, ServerKind::Ollama}) {
+  for (const auto kind :
+       {ServerKind::Vllm, ServerKind::LlamaServer, ServerKind::OpenAi, ServerKind::Ollama}) {
     auto server = start_fake(kind);
     SeatSpec spec = server.seat();
     spec.model = "absent";
     const auto identity = seat_of(spec)->identify();
     ASSERT_FALSE(identity);
     EXPECT_EQ(identity.error().code, Error::Code::Unavailable);
-    EXPECT_NE(identity.error().message.find("absent"), std::string::npos) << identity.error().message;
+    EXPECT_NE(identity.error().message.find("absent"), std::string::npos)
+        << identity.error().message;
   }
 }
 
@@ -303,16 +317,31 @@ TEST(RemoteSeat, SpeaksTlsAndUnixSockets) {
   ASSERT_TRUE(write_file_atomically(spec.ca_file, certificate->certificate));
   EXPECT_TRUE(seat_of(spec)->identify());
 
-  auto local = start_fake(ServerKind::LlamaServer, {.address = "unix:" + testing::TempDir() + "deem_seat.sock"});
+  auto local = start_fake(ServerKind::LlamaServer,
+                          {.address = "unix:" + testing::TempDir() + "deem_seat.sock"});
   expect_scores(read(*seat_of(local.seat()), LetterPolicy::Exact));
 }
 
 TEST(RemoteSeat, AServerThatIsNotThereIsUnavailable) {
   std::string address;
-  { address = start_fake(ServerKind::Vllm).address(); }
+  {
+    address = start_fake(ServerKind::Vllm).address();
+  }
   const auto identity = seat_of({.kind = "vllm", .address = address})->identify();
   ASSERT_FALSE(identity);
   EXPECT_EQ(identity.error().code, Error::Code::Unavailable);
+}
+
+TEST(RemoteSeat, LettersThatDoNotExistAreBadInput) {
+  for (const auto kind : {ServerKind::Vllm, ServerKind::LlamaServer}) {
+    auto server = start_fake(kind);
+    const auto seat = seat_of(server.seat());
+    for (const std::size_t n : {std::size_t{0}, std::size_t{53}}) {
+      EXPECT_EQ(seat->prove_letters(n).error().code, Error::Code::BadInput);
+      EXPECT_EQ(seat->first_position({.prompt = "x", .letters = n}, {}).error().code,
+                Error::Code::BadInput);
+    }
+  }
 }
 
 TEST(RemoteSeat, ItsOwnTimePerRequestIsHeld) {

@@ -16,7 +16,8 @@ namespace deem::seat {
 /// A user's turn that lists four letters, and the scores the scripted model gives them; every
 /// expected reading comes from here.
 inline const std::string kFourLetters =
-    "State:\nThe cat sat on the mat.\n\nQuestion: Where?\nOptions:\n[A] a: mat\n[B] b: roof\n[C] c: car\n"
+    "State:\nThe cat sat on the mat.\n\nQuestion: Where?\nOptions:\n[A] a: mat\n[B] b: roof\n[C] "
+    "c: car\n"
     "[D] d: — nowhere\n\nAnswer with the letter of the best option only.";
 inline const std::vector<double> kFourScores = {-0.5, -1.5, -2.5, -4.0};
 

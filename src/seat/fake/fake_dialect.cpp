@@ -31,7 +31,8 @@ void lead_with(FakePosition& position, FakeEntry entry) {
 }
 
 void shift(FakePosition& position, double by) {
-  for (FakeEntry& entry : position.entries) entry.logprob = codec::Json(entry.logprob.as_double() + by);
+  for (FakeEntry& entry : position.entries)
+    entry.logprob = codec::Json(entry.logprob.as_double() + by);
 }
 
 void apply(Fault fault, const FakeModel& model, FakePosition& position) {
@@ -78,7 +79,8 @@ void apply(Fault fault, const FakeModel& model, FakePosition& position) {
       lead_with(position, entry_of("The", -1e-5));
       break;
     case Fault::LookAlike: {
-      std::erase_if(position.entries, [](const FakeEntry& e) { return e.token.size() == 2 && e.token[0] == ' '; });
+      std::erase_if(position.entries,
+                    [](const FakeEntry& e) { return e.token.size() == 2 && e.token[0] == ' '; });
       each_letter(position, [&](FakeEntry& entry) {
         entry.token.insert(0, " ");
         entry.id = model.encode(entry.token, false)[0];
@@ -97,7 +99,8 @@ void apply(Fault fault, const FakeModel& model, FakePosition& position) {
 
 }  // namespace
 
-net::ServerReply FakeDialect::error(int status, std::string_view type, const std::string& message) const {
+net::ServerReply FakeDialect::error(int status, std::string_view type,
+                                    const std::string& message) const {
   net::ServerReply out;
   out.status = status;
   out.body = codec::dump_json(error_body(status, type, message));
@@ -115,7 +118,8 @@ std::vector<FakeModel::Turn> FakeDialect::turns(const codec::Json& body) const {
   const codec::Json* messages = body.find("messages");
   if (messages == nullptr || !messages->is_array()) return out;
   for (const codec::Json& message : messages->items()) {
-    out.push_back({message.get_string("role").value_or("user"), message.get_string("content").value_or("")});
+    out.push_back(
+        {message.get_string("role").value_or("user"), message.get_string("content").value_or("")});
   }
   return out;
 }
@@ -129,12 +133,14 @@ FakePosition FakeDialect::position(std::string_view text, std::optional<Fault> f
   const auto scores = model_.next(text);
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
   FakePosition out;
   out.entries.reserve(order.size());
   for (const std::size_t id : order) {
     const auto& piece = model_.piece(static_cast<std::int64_t>(id));
-    out.entries.push_back({is_utf8(piece) ? piece : "\xEF\xBF\xBD", static_cast<std::int64_t>(id), codec::Json(scores[id])});
+    out.entries.push_back({is_utf8(piece) ? piece : "\xEF\xBF\xBD", static_cast<std::int64_t>(id),
+                           codec::Json(scores[id])});
   }
   out.sampled = out.entries[0];
   if (fault) apply(*fault, model_, out);
@@ -150,9 +156,11 @@ std::int64_t FakeDialect::counted(std::size_t tokens, std::optional<Fault> fault
   return fault == Fault::Truncated ? all / 2 : all;
 }
 
-codec::Json print_position(const FakeEntry& sampled, const std::vector<FakeEntry>& entries, const FakeStyle& style) {
+codec::Json print_position(const FakeEntry& sampled, const std::vector<FakeEntry>& entries,
+                           const FakeStyle& style) {
   const auto print = [&](const FakeEntry& entry) {
-    const std::string token = style.as_token_ids ? "token_id:" + std::to_string(entry.id) : entry.token;
+    const std::string token =
+        style.as_token_ids ? "token_id:" + std::to_string(entry.id) : entry.token;
     codec::Json bytes = codec::Json::array();
     for (const char c : token) bytes.push(static_cast<int>(static_cast<unsigned char>(c)));
     codec::Json out = codec::Json::object();
@@ -164,9 +172,11 @@ codec::Json print_position(const FakeEntry& sampled, const std::vector<FakeEntry
   return print(sampled).set("top_logprobs", std::move(top));
 }
 
-std::vector<FakeEntry> top_entries(const FakePosition& position, std::size_t k, std::optional<Fault> fault) {
+std::vector<FakeEntry> top_entries(const FakePosition& position, std::size_t k,
+                                   std::optional<Fault> fault) {
   constexpr std::size_t kFewer = 5;
-  const std::size_t n = std::min({k, position.entries.size(), fault == Fault::FewerEntries ? kFewer : k});
+  const std::size_t n =
+      std::min({k, position.entries.size(), fault == Fault::FewerEntries ? kFewer : k});
   return {position.entries.begin(), position.entries.begin() + static_cast<std::ptrdiff_t>(n)};
 }
 
@@ -193,7 +203,8 @@ bool is_probe(const codec::Json& body) {
   return text.find("Which letter comes first?") != std::string::npos;
 }
 
-void place_logprobs(codec::Json& parent, std::string_view key, codec::Json list, std::optional<Fault> fault) {
+void place_logprobs(codec::Json& parent, std::string_view key, codec::Json list,
+                    std::optional<Fault> fault) {
   if (fault == Fault::MissingLogprobs) return;
   if (fault == Fault::NullLogprobs) {
     parent.set(key, codec::Json());

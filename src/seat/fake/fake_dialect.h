@@ -37,13 +37,15 @@ struct FakeRequest {
 /// One kind of server: routes and shapes. Called from any thread.
 class FakeDialect {
  public:
-  FakeDialect(const FakeOptions& options, const FakeModel& model) : options_(options), model_(model) {}
+  FakeDialect(const FakeOptions& options, const FakeModel& model)
+      : options_(options), model_(model) {}
   virtual ~FakeDialect() = default;
 
   virtual bool is_decision(std::string_view path, const codec::Json& body) const = 0;
   virtual net::ServerReply answer(const FakeRequest& request) const = 0;
   /// An error body in this server's layout.
-  virtual codec::Json error_body(int status, std::string_view type, const std::string& message) const = 0;
+  virtual codec::Json error_body(int status, std::string_view type,
+                                 const std::string& message) const = 0;
 
  protected:
   net::ServerReply error(int status, std::string_view type, const std::string& message) const;
@@ -62,7 +64,8 @@ class FakeDialect {
 
 std::unique_ptr<FakeDialect> make_fake_vllm(const FakeOptions& options, const FakeModel& model);
 std::unique_ptr<FakeDialect> make_fake_ollama(const FakeOptions& options, const FakeModel& model);
-std::unique_ptr<FakeDialect> make_fake_llama_server(const FakeOptions& options, const FakeModel& model);
+std::unique_ptr<FakeDialect> make_fake_llama_server(const FakeOptions& options,
+                                                    const FakeModel& model);
 std::unique_ptr<FakeDialect> make_fake_openai(const FakeOptions& options, const FakeModel& model);
 
 /// How entries are printed.
@@ -72,10 +75,12 @@ struct FakeStyle {
 };
 
 /// One position of a chat reply: {"token","logprob","bytes","top_logprobs":[…]}.
-codec::Json print_position(const FakeEntry& sampled, const std::vector<FakeEntry>& entries, const FakeStyle& style);
+codec::Json print_position(const FakeEntry& sampled, const std::vector<FakeEntry>& entries,
+                           const FakeStyle& style);
 
 /// The `k` likeliest entries; 5 of them under FewerEntries.
-std::vector<FakeEntry> top_entries(const FakePosition& position, std::size_t k, std::optional<Fault> fault);
+std::vector<FakeEntry> top_entries(const FakePosition& position, std::size_t k,
+                                   std::optional<Fault> fault);
 
 /// An assistant's text with its thinking apart, as servers with a reasoning parser split it.
 struct FakeText {
@@ -89,6 +94,7 @@ FakeText write_text(const FakeModel& model, const std::string& prompt, std::size
 bool is_probe(const codec::Json& body);
 
 /// Puts the list of positions where `fault` says: in place, null, empty or nowhere.
-void place_logprobs(codec::Json& parent, std::string_view key, codec::Json list, std::optional<Fault> fault);
+void place_logprobs(codec::Json& parent, std::string_view key, codec::Json list,
+                    std::optional<Fault> fault);
 
 }  // namespace deem::seat

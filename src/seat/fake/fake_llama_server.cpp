@@ -20,31 +20,39 @@ class FakeLlamaServer : public FakeDialect {
   }
 
   Json error_body(int status, std::string_view type, const std::string& message) const override {
-    return Json::object({{"error", Json::object({{"code", status}, {"message", message}, {"type", type}})}});
+    return Json::object(
+        {{"error", Json::object({{"code", status}, {"message", message}, {"type", type}})}});
   }
 
   net::ServerReply answer(const FakeRequest& request) const override {
     const Json& body = request.body;
     if (request.path == "/health") return ok(Json::object({{"status", "ok"}}));
     if (request.path == "/props") {
-      return ok(Json::object({{"default_generation_settings", Json::object({{"n_ctx", options_.context}})},
-                              {"total_slots", 1},
-                              {"model_path", "/models/" + options_.model + ".gguf"},
-                              {"model_ftype", "Q4_1"},
-                              {"chat_template", "{% for message in messages %}…{% endfor %}"},
-                              {"bos_token", "<|im_start|>"},
-                              {"eos_token", "<|im_end|>"},
-                              {"build_info", "b11361-0c1e570"}}));
+      return ok(Json::object(
+          {{"default_generation_settings", Json::object({{"n_ctx", options_.context}})},
+           {"total_slots", 1},
+           {"model_path", "/models/" + options_.model + ".gguf"},
+           {"model_ftype", "Q4_1"},
+           {"chat_template", "{% for message in messages %}…{% endfor %}"},
+           {"bos_token", "<|im_start|>"},
+           {"eos_token", "<|im_end|>"},
+           {"build_info", "b11361-0c1e570"}}));
     }
     if (request.path == "/v1/models") {
-      const Json meta = Json::object({{"n_vocab", static_cast<std::int64_t>(model_.size())}, {"n_ctx_train", 8192}, {"n_params", 134515008}});
-      return ok(Json::object({{"object", "list"}, {"data", Json::array({Json::object({{"id", options_.model}, {"meta", meta}})})}}));
+      const Json meta = Json::object({{"n_vocab", static_cast<std::int64_t>(model_.size())},
+                                      {"n_ctx_train", 8192},
+                                      {"n_params", 134515008}});
+      return ok(Json::object(
+          {{"object", "list"},
+           {"data", Json::array({Json::object({{"id", options_.model}, {"meta", meta}})})}}));
     }
     if (request.path == "/apply-template") {
-      return ok(Json::object({{"prompt", model_.render(turns(body), FakeModel::Ending::Prompt, thinks(body))}}));
+      return ok(Json::object(
+          {{"prompt", model_.render(turns(body), FakeModel::Ending::Prompt, thinks(body))}}));
     }
     if (request.path == "/tokenize") return tokenize(body);
-    if (request.path == "/detokenize") return ok(Json::object({{"content", model_.decode(ids_of(body.find("tokens")))}}));
+    if (request.path == "/detokenize")
+      return ok(Json::object({{"content", model_.decode(ids_of(body.find("tokens")))}}));
     if (request.path == "/completion") return completion(request);
     if (request.path == "/v1/chat/completions") return chat(request);
     return error(404, "not_found_error", "File Not Found");
@@ -57,7 +65,8 @@ class FakeLlamaServer : public FakeDialect {
     if (prompt->is_string()) return model_.encode(prompt->as_string(), true);
     if (!prompt->is_array()) return out;
     for (const Json& id : prompt->items()) {
-      if (id.is_int() && id.as_int() >= 0 && static_cast<std::size_t>(id.as_int()) < model_.size()) out.push_back(id.as_int());
+      if (id.is_int() && id.as_int() >= 0 && static_cast<std::size_t>(id.as_int()) < model_.size())
+        out.push_back(id.as_int());
     }
     return out;
   }
@@ -80,7 +89,8 @@ class FakeLlamaServer : public FakeDialect {
 
   net::ServerReply overlong(std::size_t tokens) const {
     Json body = error_body(400, "exceed_context_size_error",
-                           "request (" + std::to_string(tokens) + " tokens) exceeds the available context size (" +
+                           "request (" + std::to_string(tokens) +
+                               " tokens) exceeds the available context size (" +
                                std::to_string(options_.context) + " tokens), try increasing it");
     Json inner = *body.find("error");
     inner.set("n_prompt_tokens", static_cast<std::int64_t>(tokens)).set("n_ctx", options_.context);
@@ -121,7 +131,8 @@ class FakeLlamaServer : public FakeDialect {
     if (n > 0) {
       const auto entries = top_entries(first, static_cast<std::size_t>(n), request.fault);
       place_logprobs(reply, "completion_probabilities",
-                     Json::array({print_position(first.sampled, entries, {.ids = true})}), request.fault);
+                     Json::array({print_position(first.sampled, entries, {.ids = true})}),
+                     request.fault);
     }
     return ok(reply);
   }
@@ -137,19 +148,23 @@ class FakeLlamaServer : public FakeDialect {
     if (!text.thinking.empty()) message.set("reasoning_content", text.thinking);
     const std::int64_t in = counted(tokens, request.fault);
     const auto out = static_cast<std::int64_t>(text.tokens);
-    return ok(Json::object({{"choices", Json::array({Json::object({{"finish_reason", text.ended ? "stop" : "length"},
-                                                                   {"index", 0},
-                                                                   {"message", std::move(message)}})})},
-                            {"model", served_name(request.fault)},
-                            {"object", "chat.completion"},
-                            {"usage", Json::object({{"completion_tokens", out}, {"prompt_tokens", in}, {"total_tokens", in + out}})},
-                            {"timings", timings(tokens)}}));
+    return ok(Json::object(
+        {{"choices", Json::array({Json::object({{"finish_reason", text.ended ? "stop" : "length"},
+                                                {"index", 0},
+                                                {"message", std::move(message)}})})},
+         {"model", served_name(request.fault)},
+         {"object", "chat.completion"},
+         {"usage",
+          Json::object(
+              {{"completion_tokens", out}, {"prompt_tokens", in}, {"total_tokens", in + out}})},
+         {"timings", timings(tokens)}}));
   }
 };
 
 }  // namespace
 
-std::unique_ptr<FakeDialect> make_fake_llama_server(const FakeOptions& options, const FakeModel& model) {
+std::unique_ptr<FakeDialect> make_fake_llama_server(const FakeOptions& options,
+                                                    const FakeModel& model) {
   return std::make_unique<FakeLlamaServer>(options, model);
 }
 

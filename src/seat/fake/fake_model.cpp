@@ -34,7 +34,8 @@ std::string_view last_user_turn(std::string_view text) {
   return text.substr(0, text.find("<|im_end|>"));
 }
 
-/// How many letters the prompt lists, in order, as "[A] " at the start of lines. The last list counts.
+/// How many letters the prompt lists, in order, as "[A] " at the start of lines. The last list
+/// counts.
 std::size_t listed_letters(std::string_view user) {
   const auto start = user.rfind("\n[A] ");
   if (start == std::string_view::npos) return 2;
@@ -59,8 +60,10 @@ void normalise(std::vector<double>& logits) {
 FakeModel::FakeModel(FakeModelOptions options) : options_(std::move(options)) {
   opening_ = std::string(kAssistant) + (options_.space_before_reply ? " " : "");
   for (int byte = 0; byte < 256; ++byte) pieces_.emplace_back(1, static_cast<char>(byte));
-  for (const char* special : {"<|im_start|>", "<|im_end|>", "<think>", "</think>"}) pieces_.emplace_back(special);
-  for (std::size_t i = 0; i < decision::kLetters; ++i) pieces_.push_back(std::string(" ") + decision::letter(i));
+  for (const char* special : {"<|im_start|>", "<|im_end|>", "<think>", "</think>"})
+    pieces_.emplace_back(special);
+  for (std::size_t i = 0; i < decision::kLetters; ++i)
+    pieces_.push_back(std::string(" ") + decision::letter(i));
   for (const char* word : {"Based", "B)", "Answer", "The"}) pieces_.emplace_back(word);
   for (std::size_t id = 256; id < pieces_.size(); ++id) {
     long_pieces_.emplace(pieces_[id], static_cast<std::int64_t>(id));
@@ -74,7 +77,8 @@ FakeModel::Ids FakeModel::encode(std::string_view text, bool special) const {
     std::optional<std::int64_t> found;
     for (std::size_t n = std::min(longest_, text.size()); n > 1 && !found; --n) {
       const auto piece = long_pieces_.find(text.substr(0, n));
-      if (piece != long_pieces_.end() && (special || !is_special(piece->second))) found = piece->second;
+      if (piece != long_pieces_.end() && (special || !is_special(piece->second)))
+        found = piece->second;
     }
     out.push_back(found.value_or(static_cast<unsigned char>(text[0])));
     text.remove_prefix(piece(out.back()).size());
@@ -109,12 +113,14 @@ std::string FakeModel::render(const std::vector<Turn>& turns, Ending ending, boo
 std::vector<double> FakeModel::next(std::string_view text) const {
   std::vector<double> logits(pieces_.size());
   const auto opened = text.rfind(opening_);
-  std::string_view reply = opened == std::string_view::npos ? text : text.substr(opened + opening_.size());
+  std::string_view reply =
+      opened == std::string_view::npos ? text : text.substr(opened + opening_.size());
   const bool closed = opened != std::string_view::npos && reply.starts_with(kClosed);
   if (closed) reply.remove_prefix(kClosed.size());
   if (opened == std::string_view::npos || reply.size() > 1) {
     // Inside a text: any token, by the bytes just before.
-    const std::string_view before = text.substr(text.size() - std::min<std::size_t>(text.size(), 24));
+    const std::string_view before =
+        text.substr(text.size() - std::min<std::size_t>(text.size(), 24));
     for (std::size_t id = 0; id < logits.size(); ++id) logits[id] = 6 * chance(before, id);
     if (reply.size() > 16) logits[kTurnEnd] = 12;
     normalise(logits);

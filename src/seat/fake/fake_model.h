@@ -17,8 +17,9 @@ namespace deem::seat {
 struct FakeModelOptions {
   /// Log-probabilities of the letters that `user_turn` lists, for a chat prompt; absent: a hash.
   std::function<std::vector<double>(std::string_view user_turn, std::size_t letters)> letters{};
-  double letter_mass = 0.95;       // of the listed letters together, at the first position
-  bool space_before_reply = false; // template ends in a space, so no letter stays a token of its own
+  double letter_mass = 0.95;  // of the listed letters together, at the first position
+  bool space_before_reply =
+      false;  // template ends in a space, so no letter stays a token of its own
 };
 
 class FakeModel {
@@ -36,14 +37,20 @@ class FakeModel {
   explicit FakeModel(FakeModelOptions options = {});
 
   std::size_t size() const { return pieces_.size(); }
-  const std::string& piece(std::int64_t id) const { return pieces_.at(static_cast<std::size_t>(id)); }
+  const std::string& piece(std::int64_t id) const {
+    return pieces_.at(static_cast<std::size_t>(id));
+  }
   bool is_special(std::int64_t id) const { return id >= kTurnStart && id <= kThinkEnd; }
   /// The spellings of special tokens become those tokens when `special`.
   Ids encode(std::string_view text, bool special) const;
   std::string decode(const Ids& ids) const;
 
-  enum class Ending { Turn, Prompt, Inside };  // nothing added; the assistant's turn opened; the
-                                               // last turn left open
+  enum class Ending {
+    Turn,
+    Prompt,
+    Inside
+  };  // nothing added; the assistant's turn opened; the
+      // last turn left open
   /// `thinking`: the prompt does not close the thinking channel.
   std::string render(const std::vector<Turn>& turns, Ending ending, bool thinking) const;
 

@@ -24,7 +24,8 @@ class FakeOllama : public FakeDialect {
   net::ServerReply answer(const FakeRequest& request) const override {
     const std::string name = options_.model + ":latest";
     const Json details = Json::object({{"parameter_size", "0.1B"}, {"quantization_level", "Q4_1"}});
-    Json entry = Json::object({{"name", name}, {"model", name}, {"digest", std::string(64, 'd')}, {"details", details}});
+    Json entry = Json::object(
+        {{"name", name}, {"model", name}, {"digest", std::string(64, 'd')}, {"details", details}});
     if (request.path == "/api/version") return ok(Json::object({{"version", "0.35.1"}}));
     if (request.path == "/api/tags") return ok(Json::object({{"models", Json::array({entry})}}));
     if (request.path == "/api/ps") {
@@ -40,7 +41,8 @@ class FakeOllama : public FakeDialect {
       return out;
     }
     const std::string asked = request.body.get_string("model").value_or("");
-    if (asked != options_.model && asked != name) return error(404, "", "model '" + asked + "' not found");
+    if (asked != options_.model && asked != name)
+      return error(404, "", "model '" + asked + "' not found");
     if (request.path == "/api/show") {
       return ok(Json::object({{"details", details},
                               {"template", "{{ .Prompt }}"},
@@ -56,8 +58,11 @@ class FakeOllama : public FakeDialect {
     const auto conversation = turns(body);
     if (conversation.empty()) {
       loaded_ = true;
-      return ok(Json::object({{"model", options_.model}, {"done", true}, {"done_reason", "load"},
-                              {"message", Json::object({{"role", "assistant"}, {"content", ""}})}}));
+      return ok(
+          Json::object({{"model", options_.model},
+                        {"done", true},
+                        {"done_reason", "load"},
+                        {"message", Json::object({{"role", "assistant"}, {"content", ""}})}}));
     }
     const auto k = body.get_int("top_logprobs").value_or(0);
     if (k < 0 || k > 20) return error(400, "", "top_logprobs must be between 0 and 20");
@@ -91,7 +96,8 @@ class FakeOllama : public FakeDialect {
     if (body.get_bool("logprobs").value_or(false)) {
       const FakePosition first = position(prompt, request.fault);
       const auto entries = top_entries(first, static_cast<std::size_t>(k), request.fault);
-      place_logprobs(reply, "logprobs", Json::array({print_position(first.sampled, entries, {})}), request.fault);
+      place_logprobs(reply, "logprobs", Json::array({print_position(first.sampled, entries, {})}),
+                     request.fault);
     }
     return ok(reply);
   }

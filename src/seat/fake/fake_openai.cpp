@@ -17,13 +17,17 @@ class FakeOpenAi : public FakeDialect {
   }
 
   Json error_body(int, std::string_view type, const std::string& message) const override {
-    return Json::object({{"error", Json::object({{"message", message}, {"type", type}, {"param", nullptr}, {"code", nullptr}})}});
+    return Json::object(
+        {{"error",
+          Json::object(
+              {{"message", message}, {"type", type}, {"param", nullptr}, {"code", nullptr}})}});
   }
 
   net::ServerReply answer(const FakeRequest& request) const override {
     if (request.path == "/v1/models") {
-      return ok(Json::object({{"object", "list"},
-                              {"data", Json::array({Json::object({{"id", options_.model}, {"object", "model"}})})}}));
+      return ok(Json::object(
+          {{"object", "list"},
+           {"data", Json::array({Json::object({{"id", options_.model}, {"object", "model"}})})}}));
     }
     if (request.path == "/v1/chat/completions") return chat(request);
     return error(404, "invalid_request_error", "Unknown request URL");
@@ -32,36 +36,48 @@ class FakeOpenAi : public FakeDialect {
  private:
   net::ServerReply chat(const FakeRequest& request) const {
     const Json& body = request.body;
-    const auto refuse = [&](const std::string& words) { return error(400, "invalid_request_error", words); };
+    const auto refuse = [&](const std::string& words) {
+      return error(400, "invalid_request_error", words);
+    };
     if (body.get_string("model") != options_.model) {
-      return error(404, "invalid_request_error", "The model `" + body.get_string("model").value_or("") + "` does not exist");
+      return error(404, "invalid_request_error",
+                   "The model `" + body.get_string("model").value_or("") + "` does not exist");
     }
     if (body.find("chat_template_kwargs") != nullptr) {
       return refuse("Unrecognized request argument supplied: chat_template_kwargs");
     }
     if (options_.completion_tokens_only && body.find("max_tokens") != nullptr) {
-      return refuse("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.");
+      return refuse(
+          "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+          "'max_completion_tokens' instead.");
     }
     const bool wanted = body.get_bool("logprobs").value_or(false);
-    if (wanted && !options_.returns_logprobs) return refuse("logprobs are not supported with this model");
+    if (wanted && !options_.returns_logprobs)
+      return refuse("logprobs are not supported with this model");
     const auto k = body.get_int("top_logprobs").value_or(0);
     if (k > options_.max_top_k) {
-      return refuse("Invalid value for 'top_logprobs': must be less than or equal to " + std::to_string(options_.max_top_k));
+      return refuse("Invalid value for 'top_logprobs': must be less than or equal to " +
+                    std::to_string(options_.max_top_k));
     }
     const std::string prompt = model_.render(turns(body), FakeModel::Ending::Prompt, false);
     const auto tokens = model_.encode(prompt, true).size();
-    const auto most = body.get_int(options_.completion_tokens_only ? "max_completion_tokens" : "max_tokens").value_or(64);
+    const auto most =
+        body.get_int(options_.completion_tokens_only ? "max_completion_tokens" : "max_tokens")
+            .value_or(64);
     if (static_cast<std::int64_t>(tokens) + most > options_.context) {
       return refuse("This model's maximum context length is " + std::to_string(options_.context) +
                     " tokens. However, your messages resulted in " + std::to_string(tokens) +
                     " tokens. Please reduce the length of the messages.");
     }
     const FakeText text = write_text(model_, prompt, static_cast<std::size_t>(most));
-    Json choice = Json::object({{"index", 0},
-                                {"message", Json::object({{"role", "assistant"}, {"content", text.text}, {"refusal", nullptr}})}});
+    Json choice = Json::object(
+        {{"index", 0},
+         {"message",
+          Json::object({{"role", "assistant"}, {"content", text.text}, {"refusal", nullptr}})}});
     if (wanted) {
       const FakePosition first = position(prompt, request.fault);
-      Json list = Json::array({print_position(first.sampled, top_entries(first, static_cast<std::size_t>(k), request.fault), {})});
+      Json list = Json::array({print_position(
+          first.sampled, top_entries(first, static_cast<std::size_t>(k), request.fault), {})});
       Json logprobs = Json::object();
       place_logprobs(logprobs, "content", std::move(list), request.fault);
       logprobs.set("refusal", nullptr);
@@ -77,7 +93,8 @@ class FakeOpenAi : public FakeDialect {
                             {"usage", Json::object({{"prompt_tokens", in},
                                                     {"completion_tokens", out},
                                                     {"total_tokens", in + out},
-                                                    {"prompt_tokens_details", Json::object({{"cached_tokens", 0}})}})}}));
+                                                    {"prompt_tokens_details",
+                                                     Json::object({{"cached_tokens", 0}})}})}}));
   }
 };
 

@@ -9,7 +9,8 @@
 namespace deem::seat {
 namespace {
 
-std::unique_ptr<FakeDialect> make_dialect(ServerKind kind, const FakeOptions& options, const FakeModel& model) {
+std::unique_ptr<FakeDialect> make_dialect(ServerKind kind, const FakeOptions& options,
+                                          const FakeModel& model) {
   switch (kind) {
     case ServerKind::Vllm:
       return make_fake_vllm(options, model);
@@ -105,12 +106,14 @@ struct FakeServer::Impl {
   std::map<std::string, std::uint64_t> counts;
   std::optional<net::HttpServer> server;  // last, so that it stops first
 
-  explicit Impl(FakeOptions o) : options(std::move(o)), model(options.scores), faults(options.faults) {}
+  explicit Impl(FakeOptions o)
+      : options(std::move(o)), model(options.scores), faults(options.faults) {}
 
   std::optional<Fault> strike(const std::string& body) {
     const std::uint64_t index = decisions++;
     for (const FaultRule& rule : faults) {
-      if (index >= rule.first && index - rule.first < rule.count && body.find(rule.contains) != std::string::npos) {
+      if (index >= rule.first && index - rule.first < rule.count &&
+          body.find(rule.contains) != std::string::npos) {
         return rule.fault;
       }
     }
@@ -130,7 +133,8 @@ struct FakeServer::Impl {
       if (!body) {
         net::ServerReply out;
         out.status = 400;
-        out.body = codec::dump_json(dialect->error_body(400, "invalid_request_error", body.error().message));
+        out.body = codec::dump_json(
+            dialect->error_body(400, "invalid_request_error", body.error().message));
         return out;
       }
       request.body = std::move(*body);
@@ -158,7 +162,8 @@ Result<FakeServer> FakeServer::start(ServerKind kind, FakeOptions options) {
   server.threads = impl->options.threads;
   server.certificate = impl->options.certificate;
   auto started = net::HttpServer::start(
-      std::move(server), [raw = impl.get()](const net::ServerRequest& request) { return raw->handle(request); });
+      std::move(server),
+      [raw = impl.get()](const net::ServerRequest& request) { return raw->handle(request); });
   if (!started) return fail(started.error());
   impl->server = std::move(*started);
   return FakeServer(std::move(impl));

@@ -19,35 +19,35 @@ enum class ServerKind { Vllm, Ollama, LlamaServer, OpenAi };
 /// Ways a server's answer to a decision goes wrong, each seen in the wild (servers.md). Those of
 /// the first group need a route that returns log-probabilities, the rest take any.
 enum class Fault {
-  NullLogprobs,      // "logprobs": null
-  EmptyLogprobs,     // an empty list
-  MissingLogprobs,   // no such member
-  NullEntries,       // every logprob null
-  Sentinel,          // −9999.0 for the letters and the sampled token
-  PadSentinel,       // the list is "<pad>" at −9999.0 (vllm#51789)
-  AllZero,           // every logprob 0 (vllm#17876)
-  NanBody,           // a bare NaN: no JSON
-  MinusInfinity,     // "-Infinity" as a string for the letters
-  ThinkingFirst,     // <think> takes position 0, letters far below
-  FewerEntries,      // 5 entries however many were asked
-  MultiCharacter,    // "Based" leads
-  LookAlike,         // " A" instead of "A"
-  LowMass,           // letters at some 13 nats below
-  AboveOne,          // probabilities that sum to over 1
-  Truncated,         // the prompt was cut: the count is small, the status 200
-  WrongModel,        // the reply names another model
-  Chunked,           // nothing wrong, sent in chunks
-  InvalidJson,       // cut-off JSON with a whole HTTP reply
-  NotJson,           // an HTML page with status 200
-  BadRequest,        // 400 with the server's words
-  TooManyRequests,   // 429 with Retry-After
-  ServerError,       // 500
-  Loading,           // 503 while the model loads
-  PlainTextError,    // 502 from a proxy, no JSON
-  Hang,              // no reply
-  Close,             // closed without a byte
-  CloseMidReply,     // closed inside the body
-  Stall,             // half a reply, then silence
+  NullLogprobs,     // "logprobs": null
+  EmptyLogprobs,    // an empty list
+  MissingLogprobs,  // no such member
+  NullEntries,      // every logprob null
+  Sentinel,         // −9999.0 for the letters and the sampled token
+  PadSentinel,      // the list is "<pad>" at −9999.0 (vllm#51789)
+  AllZero,          // every logprob 0 (vllm#17876)
+  NanBody,          // a bare NaN: no JSON
+  MinusInfinity,    // "-Infinity" as a string for the letters
+  ThinkingFirst,    // <think> takes position 0, letters far below
+  FewerEntries,     // 5 entries however many were asked
+  MultiCharacter,   // "Based" leads
+  LookAlike,        // " A" instead of "A"
+  LowMass,          // letters at some 13 nats below
+  AboveOne,         // probabilities that sum to over 1
+  Truncated,        // the prompt was cut: the count is small, the status 200
+  WrongModel,       // the reply names another model
+  Chunked,          // nothing wrong, sent in chunks
+  InvalidJson,      // cut-off JSON with a whole HTTP reply
+  NotJson,          // an HTML page with status 200
+  BadRequest,       // 400 with the server's words
+  TooManyRequests,  // 429 with Retry-After
+  ServerError,      // 500
+  Loading,          // 503 while the model loads
+  PlainTextError,   // 502 from a proxy, no JSON
+  Hang,             // no reply
+  Close,            // closed without a byte
+  CloseMidReply,    // closed inside the body
+  Stall,            // half a reply, then silence
 };
 
 /// Faults strike decision requests (chat, completion, likelihood) and leave probes of a server
@@ -62,14 +62,14 @@ struct FaultRule {
 
 struct FakeOptions {
   std::string model = "fake-model";
-  std::int64_t context = 16384;      // tokens, which are about bytes here
-  int max_top_k = 20;                // over it: 400
-  bool exact_ids = true;             // vLLM: takes logprob_token_ids (false: 400, as older ones)
-  bool tokenizer = true;             // vLLM: answers /tokenize
+  std::int64_t context = 16384;         // tokens, which are about bytes here
+  int max_top_k = 20;                   // over it: 400
+  bool exact_ids = true;                // vLLM: takes logprob_token_ids (false: 400, as older ones)
+  bool tokenizer = true;                // vLLM: answers /tokenize
   bool completion_tokens_only = false;  // OpenAI: refuses max_tokens, as reasoning models do
-  bool returns_logprobs = true;      // OpenAI: false refuses logprobs
-  bool resident = true;              // Ollama: the model is loaded already
-  std::string key{};                 // bearer key it wants
+  bool returns_logprobs = true;         // OpenAI: false refuses logprobs
+  bool resident = true;                 // Ollama: the model is loaded already
+  std::string key{};                    // bearer key it wants
   std::vector<FaultRule> faults{};
   FakeModelOptions scores{};
   std::chrono::nanoseconds delay{0};  // of each decision
