@@ -177,11 +177,20 @@ TEST_F(LocalModel, TokenByTokenEqualsTheWholeSequence) {
 }
 
 TEST_F(LocalModel, TheSumIsTheWholeTextsLessTheGivens) {
-  const std::string given = "The tide mill at Eling stands on a causeway";
+  const std::string title = "The tide mill at Eling.";
+  const std::string given = " It stands on a causeway";
   const std::string score = " between Bartley Water and the estuary.";
-  const double whole = sum({.given = "", .score = given + score});
-  const double kept = sum({.given = "", .score = given});
-  EXPECT_NEAR(sum({.given = given, .score = score}), whole - kept, 0.02);
+  const double whole = sum({.given = title, .score = given + score});
+  const double kept = sum({.given = title, .score = given});
+  EXPECT_NEAR(sum({.given = title + given, .score = score}), whole - kept, 0.02);
+}
+
+TEST_F(LocalModel, ATextWithNothingGivenIsScoredFromItsFirstToken) {
+  const auto scored = make_scored_text(seat_->vocabulary(), seat_->chat(), {.score = "The mill."});
+  ASSERT_TRUE(scored);
+  EXPECT_EQ(scored->first, 1U);
+  EXPECT_EQ(scored->tokens[0], *seat_->vocabulary().prefix_token());
+  EXPECT_LT(sum({.score = "The mill."}), 0.0);
 }
 
 TEST_F(LocalModel, ASpaceMayStandOnEitherSideOfTheBoundary) {
