@@ -48,7 +48,8 @@ class Reader {
     const std::uint8_t kind = byte();
     out.logprob = logprob(kind);
     if (kind & 0x40) out.id = byte();
-    const std::size_t length = std::min<std::size_t>(byte() % 8, bytes_.size());
+    const std::size_t wanted = byte() % 8;  // read before the size is asked: it shortens bytes_
+    const std::size_t length = std::min(wanted, bytes_.size());
     out.token = bytes_.substr(0, length);
     bytes_.remove_prefix(length);
     return out;
