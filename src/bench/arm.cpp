@@ -19,7 +19,9 @@ constexpr std::array<std::string_view, 23> kMembers = {
     "key-env",     "key-file",   "ca-file",   "template-kwargs", "limit"};
 
 std::optional<double> number_of(const Json& value) {
-  if (value.is_number()) return value.as_double();
+  if (value.is_number()) {
+    return std::isfinite(value.as_double()) ? std::optional(value.as_double()) : std::nullopt;
+  }
   if (!value.is_string()) return std::nullopt;
   const std::string& text = value.as_string();
   double out = 0;
@@ -150,8 +152,8 @@ bool is_all(const Arm& arm) {
 
 Result<void> set_arm_member(Arm& arm, std::string_view key, const Json& value) {
   if (std::ranges::find(kMembers, key) == kMembers.end()) {
-    std::string_view best = kMembers[0];
-    for (const std::string_view member : kMembers) {
+    std::string_view best = key == "key" || key == "api-key" ? "key-env" : kMembers[0];
+    if (best == kMembers[0]) for (const std::string_view member : kMembers) {
       if (edit_distance(member, key) < edit_distance(best, key)) best = member;
     }
     return fail(Error::Code::BadInput, "arm: no setting " + std::string(key) + "; did you mean " +
@@ -181,8 +183,13 @@ Result<void> set_arm_member(Arm& arm, std::string_view key, const Json& value) {
 
 Result<Arm> parse_arm_flag(std::string_view text) {
   Arm arm;
+  std::vector<std::string_view> seen;
   for (const std::string_view part : split(text, ',')) {
     const std::size_t equals = part.find('=');
+    if (std::ranges::find(seen, part.substr(0, equals)) != seen.end()) {
+      return fail(Error::Code::BadInput, "--arm: " + std::string(part.substr(0, equals)) + " is given twice");
+    }
+    seen.push_back(part.substr(0, equals));
     if (equals == std::string_view::npos) {
       return fail(Error::Code::BadInput,
                   "--arm " + std::string(text) + ": wants name=value pairs joined by commas, as in "

@@ -49,6 +49,9 @@ INSTANTIATE_TEST_SUITE_P(
                     BadFlag{"WrittenInReadout", "name=a,seat=local:m,readings=written", "mode generate"},
                     BadFlag{"BadMode", "name=a,seat=local:m,mode=talk", "readout or generate"},
                     BadFlag{"BadPolicy", "name=a,seat=local:m,policy=x", "sum-exact"},
+                    BadFlag{"NotANumber", "name=a,seat=local:m,timeout=nan", "timeout"},
+                    BadFlag{"TwiceASetting", "name=a,name=b,seat=local:m", "given twice"},
+                    BadFlag{"AKeyInTheOpen", "name=a,seat=local:m,key=sk-1", "key-env"},
                     BadFlag{"BadMass", "name=a,seat=local:m,min-mass=2", "min-mass"}),
     [](const auto& p) { return p.param.name; });
 

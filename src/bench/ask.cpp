@@ -19,17 +19,23 @@ void add(std::optional<T>& total, const std::optional<T>& part) {
   if (part) total = total.value_or(T{}) + *part;
 }
 
-/// Adds one call's cost to a reading.
-void add_cost(ReadingRecord& record, const Arm& arm, const seat::Usage& usage, const seat::Timing& timing) {
-  add(record.prompt_tokens, usage.prompt_tokens);
-  add(record.cached_tokens, usage.cached_tokens);
-  add(record.output_tokens, usage.output_tokens);
+/// A count below zero is no count.
+std::optional<std::int64_t> sane(std::optional<std::int64_t> count) {
+  return count && *count < 0 ? std::nullopt : count;
+}
+
+/// Adds one call's cost to a reading. `model`: the name the seat goes by.
+void add_cost(ReadingRecord& record, const std::string& model, const seat::Usage& usage,
+              const seat::Timing& timing) {
+  add(record.prompt_tokens, sane(usage.prompt_tokens));
+  add(record.cached_tokens, sane(usage.cached_tokens));
+  add(record.output_tokens, sane(usage.output_tokens));
   add(record.prompt_ms, usage.prompt_ms);
   add(record.total_ms, usage.total_ms);
   record.planned_to_done_s += timing.done_s;
   record.sent_to_done_s += timing.done_s - timing.sent_s;
   if (usage.finish_reason) record.finish_reason = usage.finish_reason;
-  if (usage.served_model && !arm.seat.model.empty() && *usage.served_model != arm.seat.model) {
+  if (usage.served_model && !model.empty() && *usage.served_model != model) {
     record.served_model = usage.served_model;
   }
   ++record.calls;
@@ -128,7 +134,7 @@ void Asker::call_letters(const Arm& arm, const std::vector<LettersCall>& calls,
     if (round.letters.cause != decision::VoidCause::None) record.cause = round.letters.cause;
     if (reply.position.exact.empty()) record.asked_k = reply.position.asked_k;
     record.rounds.push_back(std::move(round));
-    add_cost(record, arm, reply.usage, reply.timing);
+    add_cost(record, model_, reply.usage, reply.timing);
     check_count(record, reply.usage.prompt_tokens, calls[i].prompt);
   }
 }
@@ -236,7 +242,7 @@ Asker::Records Asker::ask_texts(const Arm& arm, const kit::Task& task,
       continue;
     }
     record.texts[targets[k].text] = replies[k]->text;
-    add_cost(record, arm, replies[k]->usage, replies[k]->timing);
+    add_cost(record, model_, replies[k]->usage, replies[k]->timing);
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     for (std::size_t t = 0; t < prompts[i].priors.size(); ++t) {
@@ -263,7 +269,7 @@ ReadingRecord Asker::ask_written(const Arm& arm, const kit::Item& item) const {
   record.answer = arm.policy == decision::LetterPolicy::Reference && options.size() <= decision::kLetters
                       ? decision::parse_written_reference(reply->text, options.size())
                       : decision::parse_written(reply->text, options);
-  add_cost(record, arm, reply->usage, reply->timing);
+  add_cost(record, model_, reply->usage, reply->timing);
   check_count(record, reply->usage.prompt_tokens, prompt);
   return record;
 }

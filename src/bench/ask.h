@@ -33,9 +33,10 @@ using Census = std::map<std::string, std::int64_t>;
 /// Asks seats; holds what one run shares. The referenced values must outlive it. Any thread.
 class Asker {
  public:
-  Asker(const kit::Kit& kit, const Census& census, std::optional<std::int64_t> context,
+  Asker(const kit::Kit& kit, const Census& census, const seat::Identity& identity,
         seat::Seat& seat, PriorMemo& memo)
-      : kit_(kit), census_(census), context_(context), seat_(seat), memo_(memo) {}
+      : kit_(kit), census_(census), context_(identity.context), model_(identity.model), seat_(seat),
+        memo_(memo) {}
 
   /// One row per item of `unit`, all readings of `arm` that the task defines. Never fails: what a
   /// seat could not do is in the row.
@@ -64,6 +65,7 @@ class Asker {
   const kit::Kit& kit_;
   const Census& census_;
   const std::optional<std::int64_t> context_;
+  const std::string model_;
   seat::Seat& seat_;
   PriorMemo& memo_;
 };

@@ -15,7 +15,7 @@ class Asking : public testing::Test {
  protected:
   std::vector<record::Row> ask(const Arm& arm, Unit unit) {
     ScriptedSeat seat(script, calls);
-    return Asker(kit, census, script.context, seat, memo).ask(arm, unit);
+    return Asker(kit, census, *seat.identify(), seat, memo).ask(arm, unit);
   }
 
   kit::Kit kit = small_kit();
@@ -96,6 +96,12 @@ TEST_F(Asking, MakesAnErrorRowOfAnItemTheServerRefusesWithItsOwnSentence) {
   const auto rows = ask(small_arm("a", {{"letters", false}}), {0, 0, {0}, 0});
   EXPECT_EQ(rows[0].status, record::Row::Status::Error);
   EXPECT_EQ(rows[0].reason, "HTTP 500: out of cheese");
+}
+
+TEST_F(Asking, TakesACountBelowZeroForNoCount) {
+  script.prompt_tokens_lie = -100'000;
+  const auto rows = ask(small_arm("a", {{"letters", false}}), {0, 0, {0}, 0});
+  EXPECT_FALSE(rows[0].readings.at("letters").prompt_tokens.has_value());
 }
 
 TEST_F(Asking, ReadsAWrittenAnswerAndKeepsWhatIsUnparsedApart) {

@@ -34,7 +34,10 @@ Journal::Journal(std::string path, FileLock lock, Fd fd, record::RowsFile found)
 Result<std::unique_ptr<Journal>> Journal::open(const std::string& folder) {
   if (Result<void> made = make_folders(folder); !made) return fail(made.error());
   Result<FileLock> lock = FileLock::acquire(join_path(folder, "lock"));
-  if (!lock) return fail(folder + ": in use by another run", lock.error());
+  if (!lock) {
+    const bool held = lock.error().message.find("held by") != std::string::npos;
+    return fail(held ? folder + ": in use by another run" : folder + ": can not be written", lock.error());
+  }
   const std::string path = join_path(folder, "rows.jsonl");
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!fd) return fail(Error::Code::Unavailable, path + ": " + system_words());

@@ -4,6 +4,8 @@
 #include <map>
 #include <random>
 
+#include "bench/prompts.h"
+
 namespace deem::bench {
 namespace {
 
@@ -36,6 +38,30 @@ Result<std::vector<std::size_t>> chosen_tasks(const Config& config, const kit::K
   return out;
 }
 
+/// A reading that none of the tasks has would make a run without figures.
+Result<void> check_readings(const Config& config, const kit::Kit& kit,
+                            const std::vector<std::size_t>& tasks) {
+  for (const Arm& arm : config.arms) {
+    if (is_all(arm)) continue;
+    for (const ReadingChoice& choice : arm.readings) {
+      if (std::ranges::any_of(tasks, [&](std::size_t t) {
+            return find_reading(kit.tasks[t], choice.name).has_value();
+          })) {
+        continue;
+      }
+      std::string known = "letters, words, words-unlisted";
+      for (const std::size_t t : tasks) {
+        for (const auto& reading : kit.tasks[t].readings) {
+          if (known.find(reading.name) == std::string::npos) known += ", " + reading.name;
+        }
+      }
+      return fail(Error::Code::BadInput, "arm " + arm.name + ": no task asked has a reading " + choice.name +
+                                             "; there are " + known + ", and all");
+    }
+  }
+  return {};
+}
+
 std::vector<Place> make_places(const Config& config, const kit::Kit& kit,
                                const std::vector<std::size_t>& tasks) {
   std::vector<Place> places;
@@ -66,6 +92,7 @@ std::vector<Place> make_places(const Config& config, const kit::Kit& kit,
 Result<std::vector<Unit>> make_plan(const Config& config, const kit::Kit& kit) {
   Result<std::vector<std::size_t>> tasks = chosen_tasks(config, kit);
   if (!tasks) return fail(tasks.error());
+  if (Result<void> known = check_readings(config, kit, *tasks); !known) return fail(known.error());
   const std::vector<Place> places = make_places(config, kit, *tasks);
 
   std::vector<Unit> plan;

@@ -105,6 +105,13 @@ TEST(Plan, ShufflesByItsSeedAloneAndLosesNothing) {
   EXPECT_GT(orders.size(), 1U);
 }
 
+TEST(Plan, RefusesAReadingNoTaskHasAndSaysWhichThereAre) {
+  const auto plan = make_plan(config_of({small_arm("a", {{"clooze", false}})}), small_kit());
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, Error::Code::BadInput);
+  EXPECT_NE(plan.error().message.find("cloze, channel, gain"), std::string::npos) << plan.error().message;
+}
+
 TEST(Plan, RefusesATaskTheKitDoesNotHaveAndSaysWhichItHas) {
   Config config = config_of({small_arm("a", {{"letters", false}})});
   config.tasks = {"pikc"};

@@ -94,7 +94,7 @@ class Sitting {
       return true;
     });
     if (!unit.items.empty()) {
-      const Asker asker(kit_, ready.census.counts, open.identity.context, *open.seat, *open.memo);
+      const Asker asker(kit_, ready.census.counts, open.identity, *open.seat, *open.memo);
       std::ranges::move(asker.ask(arm, unit), std::back_inserter(rows));
     }
     const double seconds = Seconds(Clock::now() - began).count();

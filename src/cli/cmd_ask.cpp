@@ -151,7 +151,7 @@ int run_ask(const Args& args) {
   if (!identity) return report_error(identity.error());
   bench::PriorMemo memo;
   const bench::Census census;
-  const bench::Asker asker(*kit, census, identity->context, **seat, memo);
+  const bench::Asker asker(*kit, census, *identity, **seat, memo);
   const record::Row row = asker.ask(*arm, {0, 0, {0}, 0}).front();
   if (flags.json) {
     fmt::print("{}\n", record::format_row(row));

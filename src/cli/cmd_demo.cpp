@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/embedded.h"
 #include "base/file.h"
@@ -43,7 +44,7 @@ std::vector<bench::Arm> demo_arms(const std::string& model, int threads, bool fu
   bench::Arm letters;
   letters.name = "readout";
   letters.seat.kind = "local";
-  letters.seat.address = model;
+  letters.seat.address = std::filesystem::absolute(model).lexically_normal().string();
   letters.seat.threads = threads;
   letters.readings = {{"letters", false}};
   bench::Arm texts = letters;
@@ -84,7 +85,7 @@ int run_demo(const Args& args) {
   if (!path) return report_error(path.error());
   bench::Config config;
   config.out = out.empty() ? new_run_folder("runs", "demo") : out;
-  config.kit = join_path(config.out, "kit");
+  config.kit = std::filesystem::absolute(join_path(config.out, "kit")).lexically_normal().string();
   config.limit = limit;
   config.arms = demo_arms(*path, threads, full);
   if (file_exists(join_path(config.out, "run.json"))) {

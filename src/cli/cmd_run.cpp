@@ -45,7 +45,7 @@ int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
     return outcome->end == End::Interrupted ? kInterrupted : kOutsideFailed;
   }
   const int code = show_score({folder}, format, /*save=*/true);
-  if (!quiet) {
+  if (!quiet && code != kOutsideFailed) {
     fmt::print(stderr, "\nrows    {0}/rows.jsonl\nrun     {0}/run.json\nreport  {0}/report.md, {0}/score.json\n",
                folder);
   }

@@ -1,12 +1,20 @@
 #include "cli/run_flags.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/file.h"
 #include "base/text.h"
 
 namespace deem::cli {
 namespace {
+
+/// A path that means the same from any folder, so that a run can be resumed from another.
+std::string absolute(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::path full = std::filesystem::absolute(path, ignored);
+  return ignored ? path : full.lexically_normal().string();
+}
 
 /// Arms out of --seat/--model/--mode/--reading: every seat in every mode.
 Result<std::vector<bench::Arm>> arms_from_flags(const RunFlags& flags) {
@@ -128,6 +136,11 @@ Result<bench::Config> make_config(const CLI::App& app, const RunFlags& flags) {
   Result<std::vector<bench::Arm>> more = arms_from_flags(flags);
   if (!more) return fail(more.error());
   std::ranges::move(*more, std::back_inserter(config.arms));
+  // A deem.toml may name its paths from its own folder, itself named from here.
+  if (!config.kit.empty()) config.kit = absolute(config.kit);
+  for (bench::Arm& arm : config.arms) {
+    if (arm.seat.kind == "local") arm.seat.address = absolute(arm.seat.address);
+  }
   return config;
 }
 

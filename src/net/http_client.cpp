@@ -257,6 +257,10 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
     switch (attempt.io) {
       case Io::Ok:
         if (attempt.keep) impl_->give_back(std::move(connection));
+        for (std::string* text :
+             {&attempt.reply.body, &attempt.reply.content_type, &attempt.reply.retry_after}) {
+          impl_->options.bearer.scrub(*text);
+        }
         return std::move(attempt.reply);
       case Io::Timeout:
         return fail(Error::Code::Timeout, where + ": no reply by the deadline");

@@ -37,6 +37,19 @@ Secret& Secret::operator=(Secret other) noexcept {
 
 Secret::~Secret() { OPENSSL_cleanse(value_.data(), value_.size()); }
 
+void Secret::scrub(std::string& text) const {
+  constexpr std::size_t kShortest = 8;
+  if (value_.size() < kShortest) return;
+  std::string escaped;
+  for (const char c : value_) escaped += c == '/' ? "\\/" : std::string(1, c);
+  for (const std::string& form : {value_, escaped}) {
+    for (std::size_t at = 0; (at = text.find(form, at)) != std::string::npos; at += 3) {
+      text.replace(at, form.size(), "***");
+    }
+  }
+  OPENSSL_cleanse(escaped.data(), escaped.size());
+}
+
 Result<Secret> load_secret(const std::string& env, const std::string& file) {
   if (!env.empty()) {
     const char* value = std::getenv(env.c_str());
@@ -47,12 +60,15 @@ Result<Secret> load_secret(const std::string& env, const std::string& file) {
     return checked(value, "environment variable " + env);
   }
   if (file.empty()) return Secret();
-  auto bytes = read_file(file);
+  // A map refuses pipes and devices, which may have no end.
+  auto bytes = MappedFile::open(file);
   if (!bytes) return fail("key file", bytes.error());
-  const std::string_view text = *bytes;
-  auto secret = checked(text.substr(0, text.find('\n')), "key file " + file);
-  OPENSSL_cleanse(bytes->data(), bytes->size());
-  return secret;
+  constexpr std::size_t kLongest = 16 * 1024;
+  const std::string_view line = bytes->bytes().substr(0, bytes->bytes().find('\n'));
+  if (line.size() > kLongest) {
+    return fail(Error::Code::BadInput, "key file " + file + ": its first line is too long for a key");
+  }
+  return checked(line, "key file " + file);
 }
 
 }  // namespace deem::net

@@ -92,5 +92,21 @@ TEST(LoadSecret, ComesFromEnvironmentOrFileAndIsNeverInMessages) {
   EXPECT_FALSE(load_secret("", path + ".absent"));
 }
 
+TEST(Secret, IsScrubbedFromWhatAServerSendsBack) {
+  const Secret key(std::string("sk-ab/cd-123456"));
+  std::string text = R"({"error":"bad key sk-ab/cd-123456 or sk-ab\/cd-123456 given"})";
+  key.scrub(text);
+  EXPECT_EQ(text, R"({"error":"bad key *** or *** given"})");
+  std::string word = "EMPTY";
+  Secret(std::string("EMPTY")).scrub(word);
+  EXPECT_EQ(word, "EMPTY");
+}
+
+TEST(Secret, IsNotReadFromADeviceWithoutEnd) {
+  const auto key = load_secret("", "/dev/zero");
+  ASSERT_FALSE(key);
+  EXPECT_NE(key.error().message.find("/dev/zero"), std::string::npos) << key.error().message;
+}
+
 }  // namespace
 }  // namespace deem::net

@@ -67,20 +67,24 @@ Result<net::HttpReply> Remote::exchange(std::string_view method, std::string_vie
 Result<net::HttpReply> Remote::post(std::string_view path, std::string_view body,
                                     TimePoint deadline) {
   auto reply = exchange("POST", path, body, deadline);
-  if (reply && reply->status >= 400) return fail(refusal(path, *reply));
+  if (reply && reply->status >= 300) return fail(refusal(path, *reply));
   return reply;
 }
 
 Result<net::HttpReply> Remote::get(std::string_view path, TimePoint deadline) {
   auto reply = exchange("GET", path, {}, deadline);
-  if (reply && reply->status >= 400) return fail(refusal(path, *reply));
+  if (reply && reply->status >= 300) return fail(refusal(path, *reply));
   return reply;
 }
 
 Error Remote::refusal(std::string_view path, const net::HttpReply& reply) const {
   std::string message = address() + std::string(path) + ": HTTP " + std::to_string(reply.status);
   const std::string sentence = parse_error_sentence(reply.body);
-  if (!sentence.empty()) message += ": " + sentence;
+  if (reply.status < 400) {
+    message += ": a redirect, which is not followed; name the address it leads to";
+  } else if (!sentence.empty()) {
+    message += ": " + sentence;
+  }
   if (reply.status == 401 || reply.status == 403) {
     if (!spec_.key_env.empty()) {
       message += " (the key in " + spec_.key_env + " was refused)";
