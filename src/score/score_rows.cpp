@@ -214,6 +214,8 @@ Scores score_rows(std::span<const Row> rows) {
     }
   }
   for (const std::string& arm : arms) {
+    // An arm that was refused everything still has its counts.
+    if (wanted[arm].empty()) wanted[arm].emplace_back("nothing", "asked");
     // A reading's variants stand together, however the rows bring them.
     std::ranges::stable_sort(wanted[arm], {}, [](const auto& column) { return column.first; });
     for (const auto& [reading, variant] : wanted[arm]) {
@@ -231,7 +233,8 @@ Scores score_rows(std::span<const Row> rows) {
           if (row.arm != arm || row.task != task) continue;
           const auto found = row.readings.find(reading);
           const ReadingRecord* given = found == row.readings.end() ? nullptr : &found->second;
-          any = any || (given != nullptr && has_variant(*given, variant));
+          any = any || reading == "nothing" ||
+                (given != nullptr && has_variant(*given, variant));
           tally.add_row(row, given, variant);
           if (given != nullptr) all.add_row(row, given, variant);
         }

@@ -68,6 +68,16 @@ TEST(ScoreRows, SaysWhenAReadingIsStuckOnAPosition) {
   EXPECT_DOUBLE_EQ(f.stuck_share, 0.95);
 }
 
+TEST(ScoreRows, CountsAnArmThatWasRefusedEverything) {
+  Row refused = written_row(0, "a", 0);
+  refused.status = Row::Status::Refused;
+  refused.readings.clear();
+  const Scores scores = score_rows(std::vector<Row>{refused});
+  ASSERT_EQ(scores.columns.size(), 1U);
+  EXPECT_EQ(scores.columns[0].tasks.at(0).refused, 1U);
+  EXPECT_EQ(scores.columns[0].tasks.at(0).accuracy.n, 0U);
+}
+
 // Wilson (1927): 8 of 10 → [0.4902, 0.9433]; 0 of 10 → [0, 0.2775].
 TEST(Wilson, GivesThePublishedIntervals) {
   EXPECT_NEAR(wilson_95(8, 10).first, 0.4902, 5e-5);

