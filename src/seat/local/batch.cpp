@@ -16,6 +16,7 @@ Batch::Batch(llama_context& context, std::size_t vocabulary, std::uint32_t most_
       vocabulary_(vocabulary),
       most_tokens_(most_tokens),
       most_rows_(most_rows) {
+  DEEM_CHECK(most_tokens % kRowsAtATime == 0 && most_rows % kRowsAtATime == 0);
   llama_set_abort_callback(
       context_,
       [](void* deadline) { return Clock::now() >= *static_cast<const TimePoint*>(deadline); },
@@ -26,6 +27,10 @@ Batch::~Batch() { llama_set_abort_callback(context_, nullptr, nullptr); }
 
 void Batch::add(Token token, std::size_t position, std::span<const std::int32_t> sequences) {
   DEEM_CHECK(!full());
+  append(token, position, sequences);
+}
+
+void Batch::append(Token token, std::size_t position, std::span<const std::int32_t> sequences) {
   tokens_.push_back(token);
   positions_.push_back(static_cast<std::int32_t>(position));
   counts_.push_back(static_cast<std::int32_t>(sequences.size()));
@@ -68,12 +73,11 @@ int Batch::decode() {
 // Kernels for some quantisations take four rows at a time and the rest one by one, with sums in
 // another order. With whole fours a token's scores do not depend on its place in the batch.
 void Batch::pad() {
-  constexpr std::size_t kRows = 4;
   const std::array<std::int32_t, 1> nobody = {spare_};
-  for (std::size_t position = 0; tokens_.size() % kRows != 0; ++position) {
-    add(tokens_.back(), position, nobody);
+  for (std::size_t position = 0; tokens_.size() % kRowsAtATime != 0; ++position) {
+    append(tokens_.back(), position, nobody);
   }
-  std::size_t missing = (kRows - rows_.size() % kRows) % kRows;
+  std::size_t missing = (kRowsAtATime - rows_.size() % kRowsAtATime) % kRowsAtATime;
   for (std::size_t i = tokens_.size(); i-- > 0 && missing > 0;) {
     if (wanted_[i] == 0) {
       wanted_[i] = 1;

@@ -14,13 +14,17 @@ struct llama_context;
 
 namespace deem::seat::local {
 
+/// How many rows llama.cpp's kernels for some quantisations take at a time.
+inline constexpr std::size_t kRowsAtATime = 4;
+
 /// Tokens on their way into one call of llama.cpp's decoder.
 class Batch {
  public:
   /// `tag` comes back with the token's scores, in the order added.
   using OnRow = std::function<void(std::size_t tag, std::span<const float> logits)>;
 
-  /// `spare` is a sequence that nobody else uses; 0: there is none, batches run as they are.
+  /// Requires whole fours of tokens and rows. `spare` is a sequence that nobody else uses; 0: there
+  /// is none, batches run as they are.
   Batch(llama_context& context, std::size_t vocabulary, std::uint32_t most_tokens,
         std::uint32_t most_rows, std::int32_t spare);
   ~Batch();
@@ -44,6 +48,7 @@ class Batch {
     std::size_t index = 0;
     std::size_t tag = 0;
   };
+  void append(Token token, std::size_t position, std::span<const std::int32_t> sequences);
   void pad();
   int decode();
   void clear();

@@ -43,24 +43,26 @@ LikelihoodRequest stem(std::string score) {
   return {.given = std::string(kState) + "\n\nThe text is about", .score = std::move(score)};
 }
 
-class LocalModel : public testing::Test {
+// The parameter is the environment variable that names the model file.
+class LocalModel : public testing::TestWithParam<const char*> {
  protected:
-  static void SetUpTestSuite() {
-    const char* path = std::getenv("DEEM_MODEL");
-    if (path == nullptr) return;
-    SeatSpec spec;
-    spec.kind = "local";
-    spec.address = path;
-    spec.context = 1024;
-    auto made = InProcessSeat::make(spec);
-    ASSERT_TRUE(made) << made.error().message;
-    seat_ = std::move(*made);
+  void SetUp() override {
+    const char* path = std::getenv(GetParam());
+    if (path == nullptr) GTEST_SKIP() << GetParam() << " names no model";
+    if (path_ != path) {
+      seat_.reset();
+      SeatSpec spec;
+      spec.kind = "local";
+      spec.address = path;
+      spec.context = 1024;
+      auto made = InProcessSeat::make(spec);
+      ASSERT_TRUE(made) << made.error().message;
+      seat_ = std::move(*made);
+      path_ = path;
+    }
+    seat_->share_prefixes(true);  // forgets
   }
   static void TearDownTestSuite() { seat_.reset(); }
-  void SetUp() override {
-    if (!seat_) GTEST_SKIP() << "DEEM_MODEL names no model";
-    seat_->share_prefixes(true);
-  }
 
   static std::vector<double> letters(const Result<PositionReply>& reply) {
     EXPECT_TRUE(reply) << reply.error().message;
@@ -75,8 +77,13 @@ class LocalModel : public testing::Test {
   }
 
   static std::unique_ptr<InProcessSeat> seat_;
+  static std::string path_;
 };
 std::unique_ptr<InProcessSeat> LocalModel::seat_;
+std::string LocalModel::path_;
+
+INSTANTIATE_TEST_SUITE_P(Files, LocalModel, testing::Values("DEEM_MODEL", "DEEM_MODEL_GEMMA"),
+                         [](const auto& p) { return p.param; });
 
 // Where two probabilities are closer than this, the batch a token rode in may decide.
 constexpr double kTie = 0.02;
@@ -92,7 +99,7 @@ void expect_same(const std::vector<double>& a, const std::vector<double>& b) {
   }
 }
 
-TEST_F(LocalModel, SharedPrefixesGiveTheProbabilitiesOfUnsharedEvaluation) {
+TEST_P(LocalModel, SharedPrefixesGiveTheProbabilitiesOfUnsharedEvaluation) {
   std::vector<PositionRequest> requests;
   for (std::size_t i = 0; i < kQuestions.size(); ++i) requests.push_back(question(i));
   const auto together = seat_->first_positions(requests, {});
@@ -108,7 +115,7 @@ TEST_F(LocalModel, SharedPrefixesGiveTheProbabilitiesOfUnsharedEvaluation) {
   }
 }
 
-TEST_F(LocalModel, TheStateIsEvaluatedOnceAndCountedAsCached) {
+TEST_P(LocalModel, TheStateIsEvaluatedOnceAndCountedAsCached) {
   const std::size_t before = seat_->tokens_run();
   const auto first = seat_->first_position(question(0), {});
   const auto second = seat_->first_position(question(1), {});
@@ -124,7 +131,7 @@ TEST_F(LocalModel, TheStateIsEvaluatedOnceAndCountedAsCached) {
   expect_same(letters(again), letters(second));
 }
 
-TEST_F(LocalModel, ManyMorePathsThanSequencesAreAllAnswered) {
+TEST_P(LocalModel, ManyMorePathsThanSequencesAreAllAnswered) {
   std::vector<LikelihoodRequest> requests;
   for (int i = 0; i < 150; ++i) requests.push_back(stem(" number " + std::to_string(i * 37)));
   const auto replies = seat_->likelihoods(requests, {});
@@ -135,7 +142,18 @@ TEST_F(LocalModel, ManyMorePathsThanSequencesAreAllAnswered) {
   }
 }
 
-TEST_F(LocalModel, OptionsThatArePrefixesOfEachOtherScoreAsAlone) {
+TEST_P(LocalModel, ALongTextIsScoredWholeWhateverFitsInOneCall) {
+  const LikelihoodRequest request{.given = "Title:",
+                                  .score = " " + std::string(kState) + " " + std::string(kState)};
+  const auto whole = seat_->likelihood(request, {});
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_GT(whole->text.tokens, 200U);
+  const std::vector<LikelihoodRequest> twice = {request, stem(" a tide mill"), request};
+  const auto together = seat_->likelihoods(twice, {});
+  EXPECT_NEAR(together[2]->text.sum, whole->text.sum, 0.05);
+}
+
+TEST_P(LocalModel, OptionsThatArePrefixesOfEachOtherScoreAsAlone) {
   const std::vector<LikelihoodRequest> requests = {stem(" a tide mill"), stem(" a tide"),
                                                    stem(" a tide mill and its wheel"), stem(" a"),
                                                    stem(" a tide mill")};
@@ -151,13 +169,13 @@ TEST_F(LocalModel, OptionsThatArePrefixesOfEachOtherScoreAsAlone) {
   EXPECT_DOUBLE_EQ(together[0]->text.sum, together[4]->text.sum);
 }
 
-TEST_F(LocalModel, TokenByTokenEqualsTheWholeSequence) {
+TEST_P(LocalModel, TokenByTokenEqualsTheWholeSequence) {
   const LikelihoodRequest request = stem(" a mill that works with the tide, not the clock.");
   const auto scored = make_scored_text(seat_->vocabulary(), seat_->chat(), request);
   ASSERT_TRUE(scored) << scored.error().message;
   const double whole = sum(request);
 
-  auto model = load_model(std::getenv("DEEM_MODEL"), 0, 0);
+  auto model = load_model(path_, 0, 0);
   ASSERT_TRUE(model);
   auto engine = Engine::make(*model, 1024, 0);
   ASSERT_TRUE(engine);
@@ -176,7 +194,7 @@ TEST_F(LocalModel, TokenByTokenEqualsTheWholeSequence) {
   EXPECT_NEAR(whole, walked, 0.01 * static_cast<double>(scored->scored()));
 }
 
-TEST_F(LocalModel, TheSumIsTheWholeTextsLessTheGivens) {
+TEST_P(LocalModel, TheSumIsTheWholeTextsLessTheGivens) {
   const std::string title = "The tide mill at Eling.";
   const std::string given = " It stands on a causeway";
   const std::string score = " between Bartley Water and the estuary.";
@@ -185,7 +203,7 @@ TEST_F(LocalModel, TheSumIsTheWholeTextsLessTheGivens) {
   EXPECT_NEAR(sum({.given = title + given, .score = score}), whole - kept, 0.02);
 }
 
-TEST_F(LocalModel, ATextWithNothingGivenIsScoredFromItsFirstToken) {
+TEST_P(LocalModel, ATextWithNothingGivenIsScoredFromItsFirstToken) {
   const auto scored = make_scored_text(seat_->vocabulary(), seat_->chat(), {.score = "The mill."});
   ASSERT_TRUE(scored);
   EXPECT_EQ(scored->first, 1U);
@@ -193,7 +211,7 @@ TEST_F(LocalModel, ATextWithNothingGivenIsScoredFromItsFirstToken) {
   EXPECT_LT(sum({.score = "The mill."}), 0.0);
 }
 
-TEST_F(LocalModel, ASpaceMayStandOnEitherSideOfTheBoundary) {
+TEST_P(LocalModel, ASpaceMayStandOnEitherSideOfTheBoundary) {
   const auto left =
       seat_->likelihood({.given = "The capital of France is ", .score = "Paris."}, {});
   const auto right =
@@ -204,7 +222,7 @@ TEST_F(LocalModel, ASpaceMayStandOnEitherSideOfTheBoundary) {
   EXPECT_EQ(left->text.bytes + 1, right->text.bytes);
 }
 
-TEST_F(LocalModel, AChatReplyIsScoredUpToTheEndOfTheTurn) {
+TEST_P(LocalModel, AChatReplyIsScoredUpToTheEndOfTheTurn) {
   const LikelihoodRequest request{.given = "Name a colour.", .score = "Blue", .chat = true};
   const auto scored = make_scored_text(seat_->vocabulary(), seat_->chat(), request);
   ASSERT_TRUE(scored);
@@ -217,7 +235,7 @@ TEST_F(LocalModel, AChatReplyIsScoredUpToTheEndOfTheTurn) {
   EXPECT_EQ(*seat_->count_chat("Name a colour."), static_cast<std::int64_t>(scored->first));
 }
 
-TEST_F(LocalModel, EveryLetterIsOneTokenOfItsOwn) {
+TEST_P(LocalModel, EveryLetterIsOneTokenOfItsOwn) {
   const auto proof = seat_->prove_letters(52);
   ASSERT_TRUE(proof) << proof.error().message;
   EXPECT_EQ(proof->how, "tokenizer");
@@ -232,7 +250,7 @@ TEST_F(LocalModel, EveryLetterIsOneTokenOfItsOwn) {
   EXPECT_EQ(distinct.size(), 52U);
 }
 
-TEST_F(LocalModel, WiderPoliciesNeverCountLess) {
+TEST_P(LocalModel, WiderPoliciesNeverCountLess) {
   const auto exact = letters(seat_->first_position(question(0, LetterPolicy::Exact), {}));
   const auto all = letters(seat_->first_position(question(0, LetterPolicy::SumExact), {}));
   const auto fold = letters(seat_->first_position(question(0, LetterPolicy::Fold), {}));
@@ -242,7 +260,7 @@ TEST_F(LocalModel, WiderPoliciesNeverCountLess) {
   }
 }
 
-TEST_F(LocalModel, TheReferencePolicySeesOnlyTheTopTwenty) {
+TEST_P(LocalModel, TheReferencePolicySeesOnlyTheTopTwenty) {
   const auto reply = seat_->first_position(question(0, LetterPolicy::Reference), {});
   ASSERT_TRUE(reply);
   EXPECT_TRUE(reply->position.exact.empty());
@@ -255,7 +273,7 @@ TEST_F(LocalModel, TheReferencePolicySeesOnlyTheTopTwenty) {
   EXPECT_LE(*reply->position.top_mass, 1.0 + 1e-9);
 }
 
-TEST_F(LocalModel, APromptOverTheContextIsRefusedWithBothNumbersAndOthersAreAnswered) {
+TEST_P(LocalModel, APromptOverTheContextIsRefusedWithBothNumbersAndOthersAreAnswered) {
   PositionRequest huge = question(0);
   for (int i = 0; i < 12; ++i) huge.prompt += kState;
   const std::int64_t tokens = *seat_->count_chat(huge.prompt);
@@ -268,7 +286,7 @@ TEST_F(LocalModel, APromptOverTheContextIsRefusedWithBothNumbersAndOthersAreAnsw
             "the prompt has " + std::to_string(tokens) + " tokens, the context holds 1024");
 }
 
-TEST_F(LocalModel, WritesTheSameEveryTimeAndStopsAtTheLimit) {
+TEST_P(LocalModel, WritesTheSameEveryTimeAndStopsAtTheLimit) {
   const WriteRequest request{.prompt = "Count from one to five.", .max_tokens = 6};
   const auto first = seat_->write(request, {});
   const auto second = seat_->write(request, {});
@@ -279,14 +297,14 @@ TEST_F(LocalModel, WritesTheSameEveryTimeAndStopsAtTheLimit) {
   EXPECT_EQ(first->usage.finish_reason, *first->usage.output_tokens == 6 ? "length" : "stop");
 }
 
-TEST_F(LocalModel, TheFirstWrittenTokenIsTheTopOfTheFirstPosition) {
+TEST_P(LocalModel, TheFirstWrittenTokenIsTheTopOfTheFirstPosition) {
   const auto written = seat_->write({.prompt = question(0).prompt, .max_tokens = 1}, {});
   const auto position = seat_->first_position(question(0), {});
   ASSERT_TRUE(written && position);
   EXPECT_EQ(written->text, position->position.top[0].token);
 }
 
-TEST_F(LocalModel, APassedDeadlineIsATimeoutAndTheSeatGoesOn) {
+TEST_P(LocalModel, APassedDeadlineIsATimeoutAndTheSeatGoesOn) {
   Schedule late;
   late.deadline = Clock::now() - std::chrono::seconds(1);
   const auto reply = seat_->first_position(question(2), late);
@@ -300,7 +318,7 @@ TEST_F(LocalModel, APassedDeadlineIsATimeoutAndTheSeatGoesOn) {
   expect_same(after, letters(seat_->first_position(question(3), {})));
 }
 
-TEST_F(LocalModel, IdentityNamesTheWeightsTheEngineAndTheContext) {
+TEST_P(LocalModel, IdentityNamesTheWeightsTheEngineAndTheContext) {
   const auto identity = seat_->identify();
   ASSERT_TRUE(identity) << identity.error().message;
   EXPECT_EQ(identity->kind, "local");
@@ -311,7 +329,7 @@ TEST_F(LocalModel, IdentityNamesTheWeightsTheEngineAndTheContext) {
   EXPECT_EQ(*seat_->identify(), *identity);
 }
 
-TEST_F(LocalModel, BadRequestsAreRefused) {
+TEST_P(LocalModel, BadRequestsAreRefused) {
   PositionRequest none = question(0);
   none.letters = 0;
   EXPECT_EQ(seat_->first_position(none, {}).error().code, Error::Code::BadInput);

@@ -76,7 +76,8 @@ std::int64_t meta_number(const llama_model& model, const std::string& key, std::
   return std::from_chars(text.data(), end, value).ec == std::errc{} ? value : fallback;
 }
 
-// Bytes that the keys and values of one token take.
+// Bytes that one token of context takes: its keys and values, and where attention is not fused a
+// column of each head's matrix of scores, before and after the softmax.
 std::int64_t memory_per_token(const LoadedModel& loaded) {
   const llama_model& model = *loaded.model;
   std::array<char, 128> arch{};
@@ -87,7 +88,8 @@ std::int64_t memory_per_token(const LoadedModel& loaded) {
   const std::int64_t width = meta_number(model, prefix + "key_length", plain) +
                              meta_number(model, prefix + "value_length", plain);
   const std::int64_t each = loaded.full_precision ? 4 : 2;
-  return each * llama_model_n_layer(&model) * llama_model_n_head_kv(&model) * width;
+  const std::int64_t scores = loaded.full_precision ? 2 * each * heads * kBatchTokens : 0;
+  return each * llama_model_n_layer(&model) * llama_model_n_head_kv(&model) * width + scores;
 }
 
 std::int64_t free_memory() {
@@ -207,8 +209,9 @@ Result<ContextShape> plan_context(const LoadedModel& loaded, std::int64_t asked)
   const std::int64_t cells = shape.context + (shape.shares_prefixes ? kRoom : 0);
   shape.cells = static_cast<std::uint32_t>((cells + kStep - 1) / kStep * kStep);
   const std::int64_t row = std::int64_t{4} * llama_vocab_n_tokens(llama_model_get_vocab(&model));
-  shape.outputs = static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(kScoreBytes / row, shape.sequences, kBatchTokens));
+  const std::int64_t rows =
+      std::clamp<std::int64_t>(kScoreBytes / row, shape.sequences, kBatchTokens);
+  shape.outputs = static_cast<std::uint32_t>((rows + 3) / 4 * 4);
   return shape;
 }
 
