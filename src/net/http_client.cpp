@@ -172,13 +172,16 @@ struct HttpClient::Impl {
   std::string where() const { return options.url.to_string(); }
 
   std::unique_ptr<Connection> take_idle() {
-    const std::scoped_lock lock(mutex);
-    while (!idle.empty()) {
-      auto connection = std::move(idle.back());
-      idle.pop_back();
+    for (;;) {
+      std::unique_ptr<Connection> connection;
+      {
+        const std::scoped_lock lock(mutex);
+        if (idle.empty()) return nullptr;
+        connection = std::move(idle.back());
+        idle.pop_back();
+      }
       if (connection->reusable()) return connection;
     }
-    return nullptr;
   }
 
   void give_back(std::unique_ptr<Connection> connection) {

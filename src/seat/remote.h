@@ -2,6 +2,7 @@
 
 // Private to seat: what the adapters of HTTP servers share.
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -25,16 +26,19 @@ class Once {
   /// The pointer stays good as long as this.
   template <class Make>
   Result<const T*> get(Make&& make) {
+    if (const T* value = ready_.load(std::memory_order_acquire)) return value;
     const std::scoped_lock lock(mutex_);
     if (!value_) {
       auto made = make();
       if (!made) return fail(made.error());
       value_ = std::move(*made);
+      ready_.store(&*value_, std::memory_order_release);
     }
     return &*value_;
   }
 
  private:
+  std::atomic<const T*> ready_ = nullptr;  // for readers who need no lock
   std::mutex mutex_;
   std::optional<T> value_;
 };
