@@ -25,6 +25,7 @@
 
 #include "base/check.h"
 #include "base/process.h"
+#include "base/thread.h"
 #include "decision/layout.h"
 #include "decision/letters.h"
 #include "decision/readout.h"
@@ -214,6 +215,7 @@ double decision_rate(seat::Seat& seat, const decision::Layout& layout, const std
   std::vector<std::jthread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
+      prefer_throughput();  // as the workers of a run do
       std::uint64_t mine = 0;
       while (!stop) {
         decide(seat, layout, state, question);

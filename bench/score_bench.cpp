@@ -39,6 +39,7 @@ constexpr std::size_t kRows = 200'000;
 constexpr std::size_t kFewRows = 20'000;
 constexpr int kRounds = 12;
 constexpr int kReferenceRounds = 2;
+constexpr int kMemoryRounds = 5;
 constexpr double kRatioLimit = 80;
 constexpr double kBytesLimit = 16;
 
@@ -202,8 +203,13 @@ int bench() {
   const fs::path file = all / "jev-readout.jsonl";
   const double megabytes = static_cast<double>(fs::file_size(file)) / 1e6;
   const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
-  const double grown =
-      std::max(0.0, peak_of_scoring(all) - peak_of_scoring(few)) / (kRows - kFewRows);
+  // How many blocks are in work at once varies with the machine's load: the least is what is kept.
+  double all_peak = peak_of_scoring(all), few_peak = peak_of_scoring(few);
+  for (int i = 1; i < kMemoryRounds; ++i) {
+    all_peak = std::min(all_peak, peak_of_scoring(all));
+    few_peak = std::min(few_peak, peak_of_scoring(few));
+  }
+  const double grown = std::max(0.0, all_peak - few_peak) / (kRows - kFewRows);
 
   constexpr double kNever = std::numeric_limits<double>::infinity();
   double ours = kNever, reading = kNever, pass = kNever, reference = kNever;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "base/thread.h"
 #include "bench/journal.h"
 #include "bench/plan.h"
 #include "bench/setup.h"
@@ -40,8 +41,14 @@ class Sitting {
  public:
   Sitting(const Config& config, const kit::Kit& kit, const std::vector<Unit>& plan, Setup& setup,
           Journal& journal, Observer& observer, std::set<Key> done)
-      : config_(config), kit_(kit), plan_(plan), setup_(setup), journal_(journal),
-        observer_(observer), done_(std::move(done)), arm_seconds_(config.arms.size()) {
+      : config_(config),
+        kit_(kit),
+        plan_(plan),
+        setup_(setup),
+        journal_(journal),
+        observer_(observer),
+        done_(std::move(done)),
+        arm_seconds_(config.arms.size()) {
     progress_.total = count_rows(plan);
     progress_.done = done_.size();
   }
@@ -56,10 +63,17 @@ class Sitting {
         ask_unit(plan_[u]);
       }
     };
-    std::vector<std::jthread> helpers;
-    for (int i = 1; i < config_.concurrency; ++i) helpers.emplace_back(work);
-    work();
-    helpers.clear();  // joins
+    if (config_.concurrency == 1) {
+      work();
+    } else {
+      std::vector<std::jthread> workers;
+      for (int i = 0; i < config_.concurrency; ++i) {
+        workers.emplace_back([&] {
+          prefer_throughput();
+          work();
+        });
+      }
+    }
     if (error_) return fail(*error_);
     return {};
   }
@@ -124,8 +138,9 @@ class Sitting {
     for (const auto& [name, reading] : row.readings) {
       if (reading.served_model && !said_other_model_) {
         said_other_model_ = true;
-        observer_.note("finding: arm " + row.arm + " asked for another model than the reply names (" +
-                       *reading.served_model + "); an alias, or a silent substitution");
+        observer_.note("finding: arm " + row.arm +
+                       " asked for another model than the reply names (" + *reading.served_model +
+                       "); an alias, or a silent substitution");
       }
     }
     observer_.row(row, progress_);
@@ -140,7 +155,7 @@ class Sitting {
   const std::set<Key> done_;
   const TimePoint started_ = Clock::now();
   std::atomic<bool> halted_ = false;
-  std::mutex mutex_;                   // guards all below
+  std::mutex mutex_;  // guards all below
   Progress progress_;
   std::optional<Error> error_;
   std::size_t errors_ = 0, refused_ = 0;
@@ -169,7 +184,8 @@ Result<record::RunRecord> begin(const Config& config, bool resume, record::RunRe
   }
   Result<record::RunRecord> found = record::load_run(config.out);
   if (!found) return found;
-  if (Result<void> same = check_same_run(*found, wanted); !same) return fail(config.out, same.error());
+  if (Result<void> same = check_same_run(*found, wanted); !same)
+    return fail(config.out, same.error());
   return found;
 }
 
@@ -215,8 +231,12 @@ Result<Outcome> run(const Config& config, const RunOptions& options, const SeatF
 
   Sitting sitting(config, *kit, *plan, *setup, **journal, observer,
                   rows_done((*journal)->take_found_rows(), options.retry_errors));
-  Announcement announcement{.folder = config.out, .host = record->host, .arms = {}, .tasks = {},
-                            .started = utc_stamp(), .rows = sitting.progress().total,
+  Announcement announcement{.folder = config.out,
+                            .host = record->host,
+                            .arms = {},
+                            .tasks = {},
+                            .started = utc_stamp(),
+                            .rows = sitting.progress().total,
                             .done_before = sitting.progress().done,
                             .expected_minutes = expected_minutes(config.out, *record)};
   for (const Arm& arm : config.arms) announcement.arms.push_back(arm.name);
@@ -228,7 +248,8 @@ Result<Outcome> run(const Config& config, const RunOptions& options, const SeatF
   observer.announce(announcement);
 
   Result<void> asked;
-  for (std::size_t first = 0; first < plan->size() && !stop.stop_requested() && !sitting.halted();) {
+  for (std::size_t first = 0;
+       first < plan->size() && !stop.stop_requested() && !sitting.halted();) {
     const std::size_t seat = setup->arms[(*plan)[first].arm].seat;
     std::size_t last = first;
     while (last < plan->size() && setup->arms[(*plan)[last].arm].seat == seat) ++last;
@@ -237,15 +258,20 @@ Result<Outcome> run(const Config& config, const RunOptions& options, const SeatF
     first = last;
   }
 
-  Outcome outcome{.end = Outcome::End::Done, .folder = config.out,
-                  .rows = sitting.progress().done, .asked_now = sitting.progress().asked_now,
-                  .errors = sitting.errors(), .refused = sitting.refused()};
+  Outcome outcome{.end = Outcome::End::Done,
+                  .folder = config.out,
+                  .rows = sitting.progress().done,
+                  .asked_now = sitting.progress().asked_now,
+                  .errors = sitting.errors(),
+                  .refused = sitting.refused()};
   for (std::size_t a = 0; a < record->arms.size(); ++a) {
     record->arms[a].wall_s = record->arms[a].wall_s.value_or(0) + sitting.arm_seconds(a);
   }
   const bool complete = sitting.progress().done >= sitting.progress().total;
-  if (sitting.too_many_errors()) outcome.end = Outcome::End::TooManyErrors;
-  else if (asked && !complete) outcome.end = Outcome::End::Interrupted;
+  if (sitting.too_many_errors())
+    outcome.end = Outcome::End::TooManyErrors;
+  else if (asked && !complete)
+    outcome.end = Outcome::End::Interrupted;
   if (complete) record->ended = utc_stamp();
   const Result<void> saved = save_run(config.out, *record);
   if (!asked) return fail(asked.error());

@@ -13,6 +13,7 @@ namespace deem::net {
 namespace {
 
 constexpr std::size_t kReadSize = 64 * 1024;
+constexpr std::chrono::seconds kTrustIdle{1};
 constexpr std::uint32_t kHeaderLimit = 64 * 1024;
 
 /// One connection with its unread bytes.
@@ -23,9 +24,12 @@ class Connection {
   Result<void> handshake(TimePoint deadline);
   Io write(std::string_view head, std::string_view body, TimePoint deadline);
   Io read(char* into, std::size_t room, std::size_t& got, TimePoint deadline);
-  bool reusable() const { return is_quiet(fd_); }
+  /// Whether it is still good, looked at when it has been idle for a while; a server's closing
+  /// in between shows as a reply without a byte.
+  bool reusable() const { return Clock::now() - idle_since < kTrustIdle || is_quiet(fd_); }
   std::string failure() const { return tls_ ? tls_->failure() : std::string(); }
 
+  TimePoint idle_since{};
   std::vector<char> buffer = std::vector<char>(kReadSize);  // grows to hold a long header
 
  private:
@@ -185,6 +189,7 @@ struct HttpClient::Impl {
   }
 
   void give_back(std::unique_ptr<Connection> connection) {
+    connection->idle_since = Clock::now();
     const std::scoped_lock lock(mutex);
     if (idle.size() < options.idle_connections) idle.push_back(std::move(connection));
   }
@@ -255,24 +260,26 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
       connection = std::move(*opened);
     }
     Attempt attempt = impl_->attempt(*connection, request, head);
+    if (attempt.io == Io::Ok && attempt.broken.empty()) {
+      if (attempt.keep) impl_->give_back(std::move(connection));
+      for (std::string* text :
+           {&attempt.reply.body, &attempt.reply.content_type, &attempt.reply.retry_after}) {
+        impl_->options.bearer.scrub(*text);
+      }
+      return std::move(attempt.reply);
+    }
+    if (attempt.io == Io::Closed && !fresh && !attempt.any_byte) continue;
     const std::string where = impl_->where();
     if (!attempt.broken.empty()) return fail(Error::Code::Corrupt, where + ": " + attempt.broken);
     switch (attempt.io) {
-      case Io::Ok:
-        if (attempt.keep) impl_->give_back(std::move(connection));
-        for (std::string* text :
-             {&attempt.reply.body, &attempt.reply.content_type, &attempt.reply.retry_after}) {
-          impl_->options.bearer.scrub(*text);
-        }
-        return std::move(attempt.reply);
       case Io::Timeout:
         return fail(Error::Code::Timeout, where + ": no reply by the deadline");
       case Io::Closed:
-        if (!fresh && !attempt.any_byte) continue;
         return fail(
             Error::Code::Unavailable,
             where + (attempt.any_byte ? ": the server closed the connection inside its reply"
                                       : ": the server closed the connection without a reply"));
+      case Io::Ok:
       case Io::Failed: {
         const std::string why = connection->failure();
         return fail(Error::Code::Unavailable,

@@ -56,11 +56,25 @@ void make_strict(codec::Json& value) {
   }
 }
 
+/// The parser this thread used last and nobody holds.
+std::unique_ptr<simdjson::dom::parser>& spare_parser() {
+  thread_local std::unique_ptr<simdjson::dom::parser> spare;
+  return spare;
+}
+
 }  // namespace
+
+Document::Document() : parser_(std::move(spare_parser())) {
+  if (!parser_) parser_ = std::make_unique<simdjson::dom::parser>();
+}
+
+Document::~Document() {
+  constexpr std::size_t kKeep = 1 << 20;  // one that has read a whole vocabulary is let go
+  if (parser_ && parser_->capacity() <= kKeep) spare_parser() = std::move(parser_);
+}
 
 Result<Document> Document::parse(std::string_view bytes) {
   Document out;
-  out.parser_ = std::make_unique<simdjson::dom::parser>();
   if (out.parser_->parse(bytes.data(), bytes.size()).get(out.root_) == simdjson::SUCCESS)
     return out;
   auto lenient = codec::parse_json(bytes, codec::JsonMode::Python);

@@ -20,14 +20,20 @@ using Element = simdjson::dom::element;
 /// A parsed reply. What is not strict JSON but json.loads would take (NaN, Infinity, 1e400, big
 /// integers, lone surrogates) is read too: numbers without a finite value become the strings "NaN",
 /// "Infinity" and "-Infinity", which is also how some servers write them.
+/// A thread's parser is kept from one document to the next, since making one costs as much as
+/// reading a short reply.
 class Document {
  public:
+  Document(Document&&) noexcept = default;
+  Document& operator=(Document&&) = delete;
+  ~Document();
+
   /// Errors: Corrupt "not JSON: …" with the first bytes.
   static Result<Document> parse(std::string_view bytes);
   const Element& root() const { return root_; }
 
  private:
-  Document() = default;
+  Document();
   std::unique_ptr<simdjson::dom::parser> parser_;  // owns what root_ points into
   Element root_;
 };

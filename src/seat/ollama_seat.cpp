@@ -47,7 +47,7 @@ class OllamaSeat : public Seat {
       out.digest = digest->starts_with("sha256:") ? *digest : "sha256:" + *digest;
     }
     if (auto version = get_json("/api/version")) out.build = version->get_string("version");
-    auto show = post_json("/api/show", std::string(Body().text("model", out.model).close()));
+    auto show = post_json("/api/show", Body().text("model", out.model).take());
     if (!show) return fail(show.error());
     if (const auto text = show->get_string("template")) out.template_sha256 = sha256_hex(*text);
     if (const codec::Json* details = show->find("details")) {

@@ -88,7 +88,7 @@ class OpenAiSeat : public Seat {
     if (dialect.template_arguments) {
       body.field("chat_template_kwargs", remote_.template_arguments());
     }
-    return std::string(body.close());
+    return body.take();
   }
 
   Result<const Dialect*> dialect() {

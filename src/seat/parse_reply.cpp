@@ -38,9 +38,18 @@ std::optional<std::int64_t> id_of(std::string_view token) {
 
 TokenScore read_entry(const Element& entry) {
   TokenScore out;
-  out.token = read_string(member(entry, "token")).value_or("");
-  out.id = read_int(member(entry, "id"));
-  out.logprob = read_logprob(member(entry, "logprob"));
+  simdjson::dom::object fields;
+  if (entry.get_object().get(fields) != simdjson::SUCCESS) return out;
+  for (const auto& [key, value] : fields) {
+    if (value.is_null()) continue;
+    if (key == "token") {
+      out.token = read_string(value).value_or("");
+    } else if (key == "logprob") {
+      out.logprob = read_logprob(value);
+    } else if (key == "id") {
+      out.id = read_int(value);
+    }
+  }
   if (!out.id) {
     out.id = id_of(out.token);
     if (out.id) out.token.clear();
@@ -60,6 +69,7 @@ FirstPosition read_first_position(const std::optional<Element>& positions) {
   const auto top = member(*first, "top_logprobs");
   if (!top || top->get_array().get(list) != simdjson::SUCCESS) return out;
   double mass = 0;
+  out.top.reserve(list.size());
   for (const Element entry : list) {
     out.top.push_back(read_entry(entry));
     const auto& logprob = out.top.back().logprob;

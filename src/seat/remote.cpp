@@ -176,6 +176,7 @@ Body& Body::ids(std::string_view key, const std::vector<std::int64_t>& values) {
 
 Body& Body::messages(std::string_view user, const std::string* assistant) {
   begin("messages");
+  out_.reserve(out_.size() + user.size() + user.size() / 8 + 512);  // and what follows
   out_ += R"([{"role":"user","content":)";
   codec::append_json_string(out_, user, false);
   if (assistant != nullptr) {
@@ -189,6 +190,11 @@ Body& Body::messages(std::string_view user, const std::string* assistant) {
 std::string_view Body::close() {
   out_ += '}';
   return out_;
+}
+
+std::string Body::take() {
+  out_ += '}';
+  return std::move(out_);
 }
 
 Result<ModelEntry> parse_model_entry(std::string_view bytes, const std::string& wanted) {

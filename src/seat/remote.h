@@ -99,7 +99,9 @@ class Body {
   Body& ids(std::string_view key, const std::vector<std::int64_t>& values);
   /// "messages": one user's turn, and the assistant's when given.
   Body& messages(std::string_view user, const std::string* assistant = nullptr);
+  /// The whole body; nothing may be added afterwards.
   std::string_view close();
+  std::string take();
 
  private:
   void begin(std::string_view key);

@@ -130,7 +130,7 @@ class VllmSeat : public Seat {
   static std::string scores_body(const std::string& name, const Ids& ids) {
     Body body;
     body.text("model", name).ids("prompt", ids).number("max_tokens", 1).number("temperature", 0);
-    return std::string(body.number("prompt_logprobs", 1).field("stream", "false").close());
+    return body.number("prompt_logprobs", 1).field("stream", "false").take();
   }
 
   // ---- letters
