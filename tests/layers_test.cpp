@@ -149,9 +149,8 @@ TEST(Layers, EveryIncludeIsAllowed) {
     const std::string module = inside.begin()->string();
     ASSERT_TRUE(layers.modules.contains(module)) << module << " has no line in src/layers.txt";
     const std::string stem = entry.path().stem().string();
-    const bool is_test =
-        stem.ends_with("_test") || stem.ends_with("_test_support") ||
-        stem.starts_with("fake_") || stem.starts_with("test_");
+    const bool is_test = stem.ends_with("_test") || stem.ends_with("_test_support") ||
+                         stem.starts_with("fake_") || stem.starts_with("test_");
     std::ifstream file(entry.path());
     int number = 0;
     for (std::string line; std::getline(file, line);) {

@@ -7,7 +7,7 @@ namespace deem {
 
 /// A file carried inside the program.
 struct EmbeddedFile {
-  std::string_view path;   // inside its folder, "items/said.jsonl"
+  std::string_view path;  // inside its folder, "items/said.jsonl"
   std::string_view bytes;
 };
 

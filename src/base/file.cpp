@@ -70,7 +70,7 @@ Fd::~Fd() {
 Result<std::string> read_file(const std::string& path) {
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return fail(system_error(path, errno));
-  struct stat status {};
+  struct stat status{};
   if (fstat(file.get(), &status) != 0) return fail(system_error(path, errno));
   // A pipe or a file under /proc says size 0, so the size is only where to begin.
   constexpr std::size_t kStep = 65'536;
@@ -106,7 +106,7 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
 Result<MappedFile> MappedFile::open(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return fail(system_error(path, errno));
-  struct stat status {};
+  struct stat status{};
   if (fstat(file.get(), &status) != 0) return fail(system_error(path, errno));
   if (S_ISDIR(status.st_mode)) return fail(system_error(path, EISDIR));
   if (!S_ISREG(status.st_mode)) {
@@ -162,12 +162,12 @@ Result<void> make_folders(const std::string& path) {
 }
 
 bool is_folder(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 bool file_exists(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return stat(path.c_str(), &status) == 0;
 }
 

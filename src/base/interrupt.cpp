@@ -44,7 +44,7 @@ class Interrupt::State {
     DEEM_CHECK(wake_fd.compare_exchange_strong(none, write_.get()));
     first_signal = 0;
     waiter_ = std::thread([this] { wait(); });
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;  // a write to the journal is not cut short
     sigemptyset(&action.sa_mask);

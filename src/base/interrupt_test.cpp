@@ -43,10 +43,12 @@ TEST(InterruptDeathTest, TheSecondSignalExitsAtOnceWith130) {
 }
 
 TEST(InterruptTest, HandlersOfBeforeComeBack) {
-  struct sigaction before {};
+  struct sigaction before{};
   sigaction(SIGINT, nullptr, &before);
-  { const Interrupt interrupt; }
-  struct sigaction after {};
+  {
+    const Interrupt interrupt;
+  }
+  struct sigaction after{};
   sigaction(SIGINT, nullptr, &after);
   EXPECT_EQ(after.sa_handler, before.sa_handler);
 }

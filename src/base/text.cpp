@@ -77,9 +77,7 @@ std::string escape(std::uint32_t point) {
 
 }  // namespace
 
-bool is_utf8(std::string_view bytes) {
-  return find_invalid_utf8(bytes) == std::string_view::npos;
-}
+bool is_utf8(std::string_view bytes) { return find_invalid_utf8(bytes) == std::string_view::npos; }
 
 std::size_t find_invalid_utf8(std::string_view bytes) {
   std::size_t at = 0;

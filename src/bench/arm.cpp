@@ -12,11 +12,18 @@ namespace {
 
 using codec::Json;
 
-constexpr std::array<std::string_view, 23> kMembers = {
-    "name",        "seat",       "model",     "mode",       "readings",  "reading",
-    "policy",      "temperature", "noul-slope", "noul-bias", "min-mass", "top-k",
-    "group",       "max-tokens", "context",   "threads",    "gpu-layers", "timeout",
-    "key-env",     "key-file",   "ca-file",   "template-kwargs", "limit"};
+constexpr std::array<std::string_view, 23> kMembers = {"name",       "seat",
+                                                       "model",      "mode",
+                                                       "readings",   "reading",
+                                                       "policy",     "temperature",
+                                                       "noul-slope", "noul-bias",
+                                                       "min-mass",   "top-k",
+                                                       "group",      "max-tokens",
+                                                       "context",    "threads",
+                                                       "gpu-layers", "timeout",
+                                                       "key-env",    "key-file",
+                                                       "ca-file",    "template-kwargs",
+                                                       "limit"};
 
 std::optional<double> number_of(const Json& value) {
   if (value.is_number()) {
@@ -60,8 +67,10 @@ Result<void> set_readings(Arm& arm, const Json& value) {
   if (value.is_string()) {
     // In a flag readings are joined by "+"; "+prior" belongs to the reading before it.
     for (const std::string_view part : split(value.as_string(), '+')) {
-      if (part == "prior" && !names.empty()) names.back() += "+prior";
-      else names.emplace_back(part);
+      if (part == "prior" && !names.empty())
+        names.back() += "+prior";
+      else
+        names.emplace_back(part);
     }
   } else if (value.is_array()) {
     for (const Json& name : value.items()) {
@@ -137,8 +146,8 @@ Result<ReadingChoice> parse_reading_choice(std::string_view text) {
   choice.name = std::string(text.substr(0, plus));
   if (plus != std::string_view::npos) {
     if (text.substr(plus) != "+prior") {
-      return fail(Error::Code::BadInput, "reading " + std::string(text) +
-                                             ": only +prior may follow a reading's name");
+      return fail(Error::Code::BadInput,
+                  "reading " + std::string(text) + ": only +prior may follow a reading's name");
     }
     choice.prior = true;
   }
@@ -153,9 +162,10 @@ bool is_all(const Arm& arm) {
 Result<void> set_arm_member(Arm& arm, std::string_view key, const Json& value) {
   if (std::ranges::find(kMembers, key) == kMembers.end()) {
     std::string_view best = key == "key" || key == "api-key" ? "key-env" : kMembers[0];
-    if (best == kMembers[0]) for (const std::string_view member : kMembers) {
-      if (edit_distance(member, key) < edit_distance(best, key)) best = member;
-    }
+    if (best == kMembers[0])
+      for (const std::string_view member : kMembers) {
+        if (edit_distance(member, key) < edit_distance(best, key)) best = member;
+      }
     return fail(Error::Code::BadInput, "arm: no setting " + std::string(key) + "; did you mean " +
                                            std::string(best) + "?");
   }
@@ -187,13 +197,14 @@ Result<Arm> parse_arm_flag(std::string_view text) {
   for (const std::string_view part : split(text, ',')) {
     const std::size_t equals = part.find('=');
     if (std::ranges::find(seen, part.substr(0, equals)) != seen.end()) {
-      return fail(Error::Code::BadInput, "--arm: " + std::string(part.substr(0, equals)) + " is given twice");
+      return fail(Error::Code::BadInput,
+                  "--arm: " + std::string(part.substr(0, equals)) + " is given twice");
     }
     seen.push_back(part.substr(0, equals));
     if (equals == std::string_view::npos) {
-      return fail(Error::Code::BadInput,
-                  "--arm " + std::string(text) + ": wants name=value pairs joined by commas, as in "
-                  "name=a,seat=local:model.gguf,readings=letters+cloze");
+      return fail(Error::Code::BadInput, "--arm " + std::string(text) +
+                                             ": wants name=value pairs joined by commas, as in "
+                                             "name=a,seat=local:model.gguf,readings=letters+cloze");
     }
     Result<void> set = set_arm_member(arm, trim(part.substr(0, equals)),
                                       Json(std::string(part.substr(equals + 1))));
@@ -208,10 +219,12 @@ Result<void> check_arm(const Arm& arm) {
     return fail(Error::Code::BadInput, "arm " + arm.name + ": " + std::string(what));
   };
   if (arm.name.empty()) return fail(Error::Code::BadInput, "an arm without a name");
-  if (arm.name.find_first_of("/\\\n\t\"") != std::string::npos) return wrong("its name may hold no / \\ quote or control characters");
+  if (arm.name.find_first_of("/\\\n\t\"") != std::string::npos)
+    return wrong("its name may hold no / \\ quote or control characters");
   if (arm.seat.kind.empty()) return wrong("has no seat; try seat=local:model.gguf");
   if (arm.readings.empty()) return wrong("has no readings");
-  const bool written = std::ranges::any_of(arm.readings, [](const auto& r) { return r.name == "written"; });
+  const bool written =
+      std::ranges::any_of(arm.readings, [](const auto& r) { return r.name == "written"; });
   if (arm.mode == Mode::Generate && (!written || arm.readings.size() != 1)) {
     return wrong("mode generate takes the reading written and no other");
   }

@@ -35,11 +35,11 @@ struct Arm {
   std::vector<ReadingChoice> readings = {{"letters", false}};  // {"written"} for Generate
   decision::LetterPolicy policy = decision::LetterPolicy::Exact;
   decision::Constants constants;
-  double min_mass = 0.05;       // letters holding less are void
-  int top_k = 20;               // where the seat has no exact ids
-  int group = 1;                // items evaluated together; 1: latency is honest
-  int max_tokens = 8;           // of a written answer
-  std::int64_t limit = 0;       // only the first items of each task; 0: all
+  double min_mass = 0.05;  // letters holding less are void
+  int top_k = 20;          // where the seat has no exact ids
+  int group = 1;           // items evaluated together; 1: latency is honest
+  int max_tokens = 8;      // of a written answer
+  std::int64_t limit = 0;  // only the first items of each task; 0: all
   bool operator==(const Arm&) const = default;
 };
 

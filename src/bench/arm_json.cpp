@@ -15,10 +15,14 @@ void set_told(Json& out, std::string_view key, const std::optional<T>& value) {
 std::string_view to_string(seat::Capabilities::Letters letters) {
   using Letters = seat::Capabilities::Letters;
   switch (letters) {
-    case Letters::None: return "none";
-    case Letters::TopK: return "top-k";
-    case Letters::ExactIds: return "exact-ids";
-    case Letters::FullVocabulary: return "full-vocabulary";
+    case Letters::None:
+      return "none";
+    case Letters::TopK:
+      return "top-k";
+    case Letters::ExactIds:
+      return "exact-ids";
+    case Letters::FullVocabulary:
+      return "full-vocabulary";
   }
   return "none";
 }

@@ -8,13 +8,15 @@ namespace deem::bench {
 namespace {
 
 TEST(ArmFlag, ReadsNamesReadingsAndPriors) {
-  const auto arm = parse_arm_flag("name=mine,seat=local:m.gguf,readings=letters+cloze+prior+channel,threads=2");
+  const auto arm =
+      parse_arm_flag("name=mine,seat=local:m.gguf,readings=letters+cloze+prior+channel,threads=2");
   ASSERT_TRUE(arm) << arm.error().message;
   EXPECT_EQ(arm->name, "mine");
   EXPECT_EQ(arm->seat.kind, "local");
   EXPECT_EQ(arm->seat.address, "m.gguf");
   EXPECT_EQ(arm->seat.threads, 2);
-  EXPECT_EQ(arm->readings, (std::vector<ReadingChoice>{{"letters", false}, {"cloze", true}, {"channel", false}}));
+  EXPECT_EQ(arm->readings,
+            (std::vector<ReadingChoice>{{"letters", false}, {"cloze", true}, {"channel", false}}));
 }
 
 TEST(ArmFlag, ReadsTheReferencesWayAsAPolicy) {
@@ -40,19 +42,20 @@ TEST_P(BadArmFlag, IsRefusedWithWhatIsWrong) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, BadArmFlag,
-    testing::Values(BadFlag{"UnknownMember", "name=a,seat=local:m,treads=2", "did you mean threads"},
-                    BadFlag{"NoEquals", "name", "name=value"}, BadFlag{"NoName", "seat=local:m", "without a name"},
-                    BadFlag{"NoSeat", "name=a", "no seat"},
-                    BadFlag{"BadNumber", "name=a,seat=local:m,group=zero", "whole number"},
-                    BadFlag{"TwiceAReading", "name=a,seat=local:m,readings=letters+letters", "twice"},
-                    BadFlag{"BadSuffix", "name=a,seat=local:m,readings=", "without a name"},
-                    BadFlag{"WrittenInReadout", "name=a,seat=local:m,readings=written", "mode generate"},
-                    BadFlag{"BadMode", "name=a,seat=local:m,mode=talk", "readout or generate"},
-                    BadFlag{"BadPolicy", "name=a,seat=local:m,policy=x", "sum-exact"},
-                    BadFlag{"NotANumber", "name=a,seat=local:m,timeout=nan", "timeout"},
-                    BadFlag{"TwiceASetting", "name=a,name=b,seat=local:m", "given twice"},
-                    BadFlag{"AKeyInTheOpen", "name=a,seat=local:m,key=sk-1", "key-env"},
-                    BadFlag{"BadMass", "name=a,seat=local:m,min-mass=2", "min-mass"}),
+    testing::Values(
+        BadFlag{"UnknownMember", "name=a,seat=local:m,treads=2", "did you mean threads"},
+        BadFlag{"NoEquals", "name", "name=value"},
+        BadFlag{"NoName", "seat=local:m", "without a name"}, BadFlag{"NoSeat", "name=a", "no seat"},
+        BadFlag{"BadNumber", "name=a,seat=local:m,group=zero", "whole number"},
+        BadFlag{"TwiceAReading", "name=a,seat=local:m,readings=letters+letters", "twice"},
+        BadFlag{"BadSuffix", "name=a,seat=local:m,readings=", "without a name"},
+        BadFlag{"WrittenInReadout", "name=a,seat=local:m,readings=written", "mode generate"},
+        BadFlag{"BadMode", "name=a,seat=local:m,mode=talk", "readout or generate"},
+        BadFlag{"BadPolicy", "name=a,seat=local:m,policy=x", "sum-exact"},
+        BadFlag{"NotANumber", "name=a,seat=local:m,timeout=nan", "timeout"},
+        BadFlag{"TwiceASetting", "name=a,name=b,seat=local:m", "given twice"},
+        BadFlag{"AKeyInTheOpen", "name=a,seat=local:m,key=sk-1", "key-env"},
+        BadFlag{"BadMass", "name=a,seat=local:m,min-mass=2", "min-mass"}),
     [](const auto& p) { return p.param.name; });
 
 TEST(ArmSettings, ReadBackAsTheyWere) {

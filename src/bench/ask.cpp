@@ -112,8 +112,10 @@ void Asker::call_letters(const Arm& arm, const std::vector<LettersCall>& calls,
   }
   std::vector<Result<seat::PositionReply>> replies;
   const seat::Schedule schedule = schedule_for(arm);
-  if (requests.size() == 1) replies.push_back(seat_.first_position(requests.front(), schedule));
-  else replies = seat_.first_positions(requests, schedule);
+  if (requests.size() == 1)
+    replies.push_back(seat_.first_position(requests.front(), schedule));
+  else
+    replies = seat_.first_positions(requests, schedule);
   DEEM_CHECK(replies.size() == calls.size());
   for (std::size_t i = 0; i < calls.size(); ++i) {
     ReadingRecord& record = records[calls[i].item];
@@ -146,7 +148,8 @@ void Asker::finals(const Arm& arm, const kit::Task& task, const std::vector<std:
   for (std::size_t i = 0; i < items.size(); ++i) {
     const kit::Item& item = task.items[items[i]];
     const ReadingRecord& record = records[i];
-    if (record.rounds.size() < 2 || record.error || record.cause != decision::VoidCause::None) continue;
+    if (record.rounds.size() < 2 || record.error || record.cause != decision::VoidCause::None)
+      continue;
     std::vector<std::size_t> winners;
     for (const auto& round : record.rounds) {
       const auto filled = decision::fill_missing(round.letters, arm.policy);
@@ -169,11 +172,13 @@ Asker::Records Asker::ask_letters(const Arm& arm, const kit::Task& task,
     record.policy = arm.policy;
     record.calls = 0;
     record.group = static_cast<int>(items.size());
-    const auto add_calls = [&](std::string_view state, bool is_prior, std::vector<LettersCall>& out) {
+    const auto add_calls = [&](std::string_view state, bool is_prior,
+                               std::vector<LettersCall>& out) {
       const LettersPrompt prompt = make_letters_prompt(kit_, item, state);
       for (std::size_t g = 0; g < prompt.groups.size(); ++g) {
         std::vector<std::size_t> options;
-        for (std::size_t o = prompt.groups[g].first; o < prompt.groups[g].last; ++o) options.push_back(o);
+        for (std::size_t o = prompt.groups[g].first; o < prompt.groups[g].last; ++o)
+          options.push_back(o);
         out.push_back({i, std::move(options), prompt.prompts[g], is_prior});
       }
       if (!is_prior) set_prompt(record, prompt.prompts.front());
@@ -185,7 +190,8 @@ Asker::Records Asker::ask_letters(const Arm& arm, const kit::Task& task,
   }
   call_letters(arm, calls, records);
   finals(arm, task, items, records);
-  std::erase_if(prior_calls, [&](const LettersCall& call) { return records[call.item].error.has_value(); });
+  std::erase_if(prior_calls,
+                [&](const LettersCall& call) { return records[call.item].error.has_value(); });
   if (!prior_calls.empty()) call_letters(arm, prior_calls, records);
   return records;
 }
@@ -211,8 +217,10 @@ Asker::Records Asker::ask_texts(const Arm& arm, const kit::Task& task,
     TextsPrompt prompt = make_texts_prompt(kit_, task, item, choice.name, choice.prior);
     record.texts.resize(prompt.texts.size());
     record.priors.resize(prompt.texts.size());
-    if (prompt.digest.empty()) set_prompt(record, prompt.texts.front().given);
-    else record.prompt_sha256 = prompt.digest;
+    if (prompt.digest.empty())
+      set_prompt(record, prompt.texts.front().given);
+    else
+      record.prompt_sha256 = prompt.digest;
     for (std::size_t t = 0; t < prompt.texts.size(); ++t) {
       requests.push_back(prompt.texts[t]);
       targets.push_back({i, t, false});
@@ -248,7 +256,8 @@ Asker::Records Asker::ask_texts(const Arm& arm, const kit::Task& task,
     for (std::size_t t = 0; t < prompts[i].priors.size(); ++t) {
       if (prompts[i].priors[t]) records[i].priors[t] = memo_.find(*prompts[i].priors[t]);
     }
-    if (!records[i].error) records[i].cause = decision::judge_texts(records[i].texts, records[i].priors);
+    if (!records[i].error)
+      records[i].cause = decision::judge_texts(records[i].texts, records[i].priors);
   }
   return records;
 }
@@ -266,9 +275,10 @@ ReadingRecord Asker::ask_written(const Arm& arm, const kit::Item& item) const {
   }
   record.reply = reply->text;
   const auto& options = item.question.options;
-  record.answer = arm.policy == decision::LetterPolicy::Reference && options.size() <= decision::kLetters
-                      ? decision::parse_written_reference(reply->text, options.size())
-                      : decision::parse_written(reply->text, options);
+  record.answer =
+      arm.policy == decision::LetterPolicy::Reference && options.size() <= decision::kLetters
+          ? decision::parse_written_reference(reply->text, options.size())
+          : decision::parse_written(reply->text, options);
   add_cost(record, model_, reply->usage, reply->timing);
   check_count(record, reply->usage.prompt_tokens, prompt);
   return record;
@@ -297,9 +307,8 @@ std::vector<record::Row> Asker::ask(const Arm& arm, const Unit& unit) const {
   }
   for (record::Row& row : rows) {
     row.stamp = utc_stamp();
-    const bool all_failed = std::ranges::all_of(row.readings, [](const auto& r) {
-      return r.second.error && !r.second.unsupported;
-    });
+    const bool all_failed = std::ranges::all_of(
+        row.readings, [](const auto& r) { return r.second.error && !r.second.unsupported; });
     if (all_failed && !row.readings.empty()) {
       row.status = record::Row::Status::Error;
       row.reason = *row.readings.begin()->second.error;

@@ -33,9 +33,13 @@ using Census = std::map<std::string, std::int64_t>;
 /// Asks seats; holds what one run shares. The referenced values must outlive it. Any thread.
 class Asker {
  public:
-  Asker(const kit::Kit& kit, const Census& census, const seat::Identity& identity,
-        seat::Seat& seat, PriorMemo& memo)
-      : kit_(kit), census_(census), context_(identity.context), model_(identity.model), seat_(seat),
+  Asker(const kit::Kit& kit, const Census& census, const seat::Identity& identity, seat::Seat& seat,
+        PriorMemo& memo)
+      : kit_(kit),
+        census_(census),
+        context_(identity.context),
+        model_(identity.model),
+        seat_(seat),
         memo_(memo) {}
 
   /// One row per item of `unit`, all readings of `arm` that the task defines. Never fails: what a
@@ -51,7 +55,7 @@ class Asker {
   record::ReadingRecord ask_written(const Arm& arm, const kit::Item& item) const;
 
   struct LettersCall {
-    std::size_t item = 0;            // place in the unit
+    std::size_t item = 0;  // place in the unit
     std::vector<std::size_t> options;
     std::string prompt;
     bool prior = false;

@@ -32,7 +32,8 @@ TEST_F(Asking, KeepsEveryLettersLogprobAndTheUsersTurnsDigest) {
   ASSERT_EQ(letters.rounds.size(), 1U);
   EXPECT_EQ(letters.rounds[0].letters.logprobs.size(), 3U);
   const std::string prompt =
-      "State:\nThe north gate opens at nine.\n\nQuestion: Which one?\nOptions:\n[A] a: alpha\n[B] b: "
+      "State:\nThe north gate opens at nine.\n\nQuestion: Which one?\nOptions:\n[A] a: alpha\n[B] "
+      "b: "
       "beta\n[C] c: \n\nAnswer with the letter of the best option only.";
   EXPECT_EQ(letters.prompt_sha256, sha256_hex(prompt));
   EXPECT_EQ(letters.prompt_chars, static_cast<std::int64_t>(prompt.size()));
@@ -70,7 +71,8 @@ TEST_F(Asking, LeavesOutAReadingTheTaskDoesNotDefine) {
 TEST_F(Asking, AsksSixtyOptionsInTwoGroupsAndAFinalOfTheirWinners) {
   auto& options = kit.tasks[0].items[0].question.options;
   options.clear();
-  for (int i = 0; i < 60; ++i) options.push_back({"k" + std::to_string(i), "option " + std::to_string(i), ""});
+  for (int i = 0; i < 60; ++i)
+    options.push_back({"k" + std::to_string(i), "option " + std::to_string(i), ""});
   const auto rows = ask(small_arm("a", {{"letters", false}}), {0, 0, {0}, 0});
   const auto& letters = rows[0].readings.at("letters");
   ASSERT_EQ(letters.rounds.size(), 3U);
@@ -83,7 +85,8 @@ TEST_F(Asking, AsksSixtyOptionsInTwoGroupsAndAFinalOfTheirWinners) {
 }
 
 TEST_F(Asking, VoidsAReplyToAPromptThatWasCut) {
-  const auto prompt = make_letters_prompt(kit, kit.tasks[0].items[0], kit.states[0].text).prompts[0];
+  const auto prompt =
+      make_letters_prompt(kit, kit.tasks[0].items[0], kit.states[0].text).prompts[0];
   ScriptedSeat seat(script, calls);
   census[sha256_hex(prompt)] = *seat.count_chat(prompt);
   script.prompt_tokens_lie = -3;
@@ -92,7 +95,9 @@ TEST_F(Asking, VoidsAReplyToAPromptThatWasCut) {
 }
 
 TEST_F(Asking, MakesAnErrorRowOfAnItemTheServerRefusesWithItsOwnSentence) {
-  script.fails = [](const std::string&) { return Error{Error::Code::Unavailable, "HTTP 500: out of cheese"}; };
+  script.fails = [](const std::string&) {
+    return Error{Error::Code::Unavailable, "HTTP 500: out of cheese"};
+  };
   const auto rows = ask(small_arm("a", {{"letters", false}}), {0, 0, {0}, 0});
   EXPECT_EQ(rows[0].status, record::Row::Status::Error);
   EXPECT_EQ(rows[0].reason, "HTTP 500: out of cheese");
@@ -118,7 +123,8 @@ TEST_F(Asking, VoidsLettersWithHardlyAnyMass) {
   script.position = [](const seat::PositionRequest& request) {
     decision::FirstPosition position;
     position.logprobs_present = true;
-    for (std::size_t i = 0; i < request.letters; ++i) position.exact.emplace_back(-13.2 - 0.7 * static_cast<double>(i));
+    for (std::size_t i = 0; i < request.letters; ++i)
+      position.exact.emplace_back(-13.2 - 0.7 * static_cast<double>(i));
     position.sampled = decision::TokenScore{"The", 7, -0.01};
     position.top = {*position.sampled};
     return position;

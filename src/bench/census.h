@@ -20,11 +20,11 @@ struct Overlong {
 
 /// What the census of one arm found.
 struct CensusResult {
-  Census counts;                                   // every chat prompt by its sha256
+  Census counts;  // every chat prompt by its sha256
   std::map<std::pair<std::size_t, std::size_t>, Overlong> overlong;  // by (task, item)
   std::int64_t max_tokens = 0;
   std::int64_t total_tokens = 0;
-  std::optional<std::string> not_measured;         // why there are no counts
+  std::optional<std::string> not_measured;  // why there are no counts
 };
 
 /// Counts every item's real prompts (letters or written: exactly; texts: exactly where their

@@ -11,9 +11,9 @@ namespace {
 
 using codec::Json;
 
-constexpr std::string_view kTop[] = {"kit", "kit-format", "columns",    "out",  "order",
-                                     "seed", "repeat",    "limit",      "concurrency", "max-errors",
-                                     "tasks", "arm",      "reading",    "open-labels"};
+constexpr std::string_view kTop[] = {"kit",   "kit-format", "columns", "out",         "order",
+                                     "seed",  "repeat",     "limit",   "concurrency", "max-errors",
+                                     "tasks", "arm",        "reading", "open-labels"};
 
 std::string from_folder(const std::string& file, const std::string& path) {
   const std::size_t slash = file.rfind('/');
@@ -52,7 +52,8 @@ Result<void> add_arm(Config& config, const std::string& path, const Json& table)
   return {};
 }
 
-Result<void> set_top(Config& config, const std::string& path, std::string_view key, const Json& value) {
+Result<void> set_top(Config& config, const std::string& path, std::string_view key,
+                     const Json& value) {
   const auto number = [&](auto& target, std::int64_t low) -> Result<void> {
     Result<std::int64_t> n = whole(value, low);
     if (!n) return fail(n.error());
@@ -79,7 +80,8 @@ Result<void> set_top(Config& config, const std::string& path, std::string_view k
     return {};
   }
   if (key == "columns") {
-    if (!value.is_object()) return fail(Error::Code::BadInput, "wants a table of field = \"column\"");
+    if (!value.is_object())
+      return fail(Error::Code::BadInput, "wants a table of field = \"column\"");
     for (const auto& [field, column] : value.members()) {
       Result<std::string> name = text(column);
       if (!name) return fail(name.error());
@@ -115,13 +117,16 @@ Result<Config> load_config(const std::string& path) {
   Config config;
   for (const auto& [key, value] : doc->root.members()) {
     if (std::ranges::find(kTop, key) == std::end(kTop)) {
-      return fail(Error::Code::BadInput, doc->where(key) + ": no setting " + key + "; did you mean " + nearest(key) + "?");
+      return fail(Error::Code::BadInput,
+                  doc->where(key) + ": no setting " + key + "; did you mean " + nearest(key) + "?");
     }
     if (key == "arm" || key == "reading") {
-      if (!value.is_array()) return fail(Error::Code::BadInput, doc->where(key) + ": write [[" + key + "]]");
+      if (!value.is_array())
+        return fail(Error::Code::BadInput, doc->where(key) + ": write [[" + key + "]]");
       for (std::size_t i = 0; i < value.items().size(); ++i) {
         const Json& table = value.items()[i];
-        Result<void> added = key == "arm" ? add_arm(config, path, table) : add_reading(config, table);
+        Result<void> added =
+            key == "arm" ? add_arm(config, path, table) : add_reading(config, table);
         if (!added) return fail(doc->where(key + "/" + std::to_string(i)), added.error());
       }
       continue;

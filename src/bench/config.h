@@ -23,14 +23,14 @@ struct Config {
   std::string kit;
   kit::LoadOptions kit_options;
   std::vector<Arm> arms;
-  std::string out;                      // run folder
-  std::vector<std::string> tasks;       // empty: all
+  std::string out;                 // run folder
+  std::vector<std::string> tasks;  // empty: all
   Order order = Order::State;
   std::uint64_t seed = 1;
   int concurrency = 1;
   int repeat = 1;
-  std::int64_t limit = 0;               // items per task asked; 0: all. Limits the calls
-  std::int64_t max_errors = 0;          // stop after so many error rows; 0: go on
+  std::int64_t limit = 0;       // items per task asked; 0: all. Limits the calls
+  std::int64_t max_errors = 0;  // stop after so many error rows; 0: go on
 };
 
 /// The settings resume compares: everything that changes what is asked, not how fast.

@@ -51,7 +51,8 @@ score = " {description}"
   EXPECT_EQ(config->repeat, 2);
   ASSERT_EQ(config->arms.size(), 2U);
   EXPECT_EQ(config->arms[0].seat.address, folder.path() + "/models/m.gguf");
-  EXPECT_EQ(config->arms[0].readings, (std::vector<ReadingChoice>{{"letters", false}, {"topic", true}}));
+  EXPECT_EQ(config->arms[0].readings,
+            (std::vector<ReadingChoice>{{"letters", false}, {"topic", true}}));
   EXPECT_EQ(config->arms[1].mode, Mode::Generate);
   EXPECT_EQ(config->arms[1].seat.key_env, "SOME_KEY");
   ASSERT_TRUE(config->kit_options.extra_readings.contains("intent.topic"));
@@ -69,21 +70,25 @@ TEST_P(BadConfigFile, NamesTheLineAndWhatIsWrong) {
   const auto config = load(GetParam().text);
   ASSERT_FALSE(config);
   EXPECT_EQ(config.error().code, Error::Code::BadInput);
-  EXPECT_NE(config.error().message.find(GetParam().says), std::string::npos) << config.error().message;
+  EXPECT_NE(config.error().message.find(GetParam().says), std::string::npos)
+      << config.error().message;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Table, BadConfigFile,
-    testing::Values(BadFile{"NotToml", "kit = \n", "deem.toml:1"},
-                    BadFile{"UnknownMember", "kit = \"k\"\nsede = 3\n", "did you mean seed"},
-                    BadFile{"UnknownMemberLine", "kit = \"k\"\nsede = 3\n", "deem.toml:2"},
-                    BadFile{"ArmTable", "[arm]\nname = \"a\"\n", "[[arm]]"},
-                    BadFile{"ArmMember", "[[arm]]\nname = \"a\"\nsaet = \"x\"\n", "did you mean seat"},
-                    BadFile{"SeatKind", "[[arm]]\nname = \"a\"\nseat = \"olama:http://x\"\n", "ollama"},
-                    BadFile{"Order", "order = \"random\"\n", "state, item or shuffle"},
-                    BadFile{"Negative", "limit = -1\n", "whole number"},
-                    BadFile{"ReadingField", "[[reading]]\ntask = \"t\"\nname = \"r\"\ngiven = \"{sate}\"\nscore = \"x\"\n", "sate"},
-                    BadFile{"ReadingMember", "[[reading]]\ntask = \"t\"\nnmae = \"r\"\n", "nmae"}),
+    testing::Values(
+        BadFile{"NotToml", "kit = \n", "deem.toml:1"},
+        BadFile{"UnknownMember", "kit = \"k\"\nsede = 3\n", "did you mean seed"},
+        BadFile{"UnknownMemberLine", "kit = \"k\"\nsede = 3\n", "deem.toml:2"},
+        BadFile{"ArmTable", "[arm]\nname = \"a\"\n", "[[arm]]"},
+        BadFile{"ArmMember", "[[arm]]\nname = \"a\"\nsaet = \"x\"\n", "did you mean seat"},
+        BadFile{"SeatKind", "[[arm]]\nname = \"a\"\nseat = \"olama:http://x\"\n", "ollama"},
+        BadFile{"Order", "order = \"random\"\n", "state, item or shuffle"},
+        BadFile{"Negative", "limit = -1\n", "whole number"},
+        BadFile{"ReadingField",
+                "[[reading]]\ntask = \"t\"\nname = \"r\"\ngiven = \"{sate}\"\nscore = \"x\"\n",
+                "sate"},
+        BadFile{"ReadingMember", "[[reading]]\ntask = \"t\"\nnmae = \"r\"\n", "nmae"}),
     [](const auto& p) { return p.param.name; });
 
 TEST(RunSettings, ReadBackAsTheyWere) {
@@ -95,7 +100,9 @@ TEST(RunSettings, ReadBackAsTheyWere) {
   config.concurrency = 2;
   config.tasks = {"a", "b"};
   config.kit_options.columns["state"] = "body";
-  ASSERT_TRUE(add_reading(config, codec::Json::object({{"task", "t"}, {"name", "r"}, {"given", "{state}"}, {"score", "x"}})));
+  ASSERT_TRUE(add_reading(
+      config,
+      codec::Json::object({{"task", "t"}, {"name", "r"}, {"given", "{state}"}, {"score", "x"}})));
   Config again;
   ASSERT_TRUE(read_settings(settings_json(config), again));
   EXPECT_EQ(settings_json(again), settings_json(config));

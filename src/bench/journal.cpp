@@ -36,7 +36,8 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string& folder) {
   Result<FileLock> lock = FileLock::acquire(join_path(folder, "lock"));
   if (!lock) {
     const bool held = lock.error().message.find("held by") != std::string::npos;
-    return fail(held ? folder + ": in use by another run" : folder + ": can not be written", lock.error());
+    return fail(held ? folder + ": in use by another run" : folder + ": can not be written",
+                lock.error());
   }
   const std::string path = join_path(folder, "rows.jsonl");
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));

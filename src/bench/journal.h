@@ -39,9 +39,9 @@ class Journal {
   const std::string path_;
   const FileLock lock_;
   record::RowsFile found_;
-  std::mutex mutex_;              // guards all below
+  std::mutex mutex_;  // guards all below
   Fd fd_;
-  std::uint64_t size_ = 0;        // bytes of whole rows
+  std::uint64_t size_ = 0;  // bytes of whole rows
   TimePoint synced_{};
   std::optional<Error> broken_;
 };

@@ -38,7 +38,9 @@ TEST(Journal, KeepsRowsAcrossOpenings) {
 
 TEST(Journal, CutsATornLastLineBeforeItGoesOn) {
   const TestFolder folder;
-  { ASSERT_TRUE((*Journal::open(folder.path()))->append(row_of("1"))); }
+  {
+    ASSERT_TRUE((*Journal::open(folder.path()))->append(row_of("1")));
+  }
   const std::string path = join_path(folder.path(), "rows.jsonl");
   const std::string whole = *read_file(path);
   ASSERT_TRUE(write_file_atomically(path, whole + whole.substr(0, 50)));

@@ -25,7 +25,8 @@ void shuffle(std::vector<Place>& places, std::uint64_t seed) {
 Result<std::vector<std::size_t>> chosen_tasks(const Config& config, const kit::Kit& kit) {
   std::vector<std::size_t> out;
   for (std::size_t t = 0; t < kit.tasks.size(); ++t) {
-    if (config.tasks.empty() || std::ranges::find(config.tasks, kit.tasks[t].name) != config.tasks.end()) {
+    if (config.tasks.empty() ||
+        std::ranges::find(config.tasks, kit.tasks[t].name) != config.tasks.end()) {
       out.push_back(t);
     }
   }
@@ -33,7 +34,8 @@ Result<std::vector<std::size_t>> chosen_tasks(const Config& config, const kit::K
     if (kit.find_task(name) != nullptr) continue;
     std::string known;
     for (const kit::Task& task : kit.tasks) known += (known.empty() ? "" : ", ") + task.name;
-    return fail(Error::Code::BadInput, "kit " + kit.name + " has no task " + name + "; it has " + known);
+    return fail(Error::Code::BadInput,
+                "kit " + kit.name + " has no task " + name + "; it has " + known);
   }
   return out;
 }
@@ -55,8 +57,8 @@ Result<void> check_readings(const Config& config, const kit::Kit& kit,
           if (known.find(reading.name) == std::string::npos) known += ", " + reading.name;
         }
       }
-      return fail(Error::Code::BadInput, "arm " + arm.name + ": no task asked has a reading " + choice.name +
-                                             "; there are " + known + ", and all");
+      return fail(Error::Code::BadInput, "arm " + arm.name + ": no task asked has a reading " +
+                                             choice.name + "; there are " + known + ", and all");
     }
   }
   return {};
@@ -80,9 +82,8 @@ std::vector<Place> make_places(const Config& config, const kit::Kit& kit,
     // A state's first appearance gives its place, so that a limit keeps the kit's beginning first.
     std::map<std::size_t, std::size_t> first;
     for (const Place& place : places) first.try_emplace(place.state, first.size());
-    std::ranges::stable_sort(places, {}, [&](const Place& p) {
-      return std::pair(p.repeat, first.at(p.state));
-    });
+    std::ranges::stable_sort(
+        places, {}, [&](const Place& p) { return std::pair(p.repeat, first.at(p.state)); });
   }
   return places;
 }

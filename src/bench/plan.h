@@ -10,9 +10,9 @@ namespace deem::bench {
 
 /// Items of one task, one arm, asked together: one, or up to Arm::group that lie side by side.
 struct Unit {
-  std::size_t arm = 0;                  // index into Config::arms
-  std::size_t task = 0;                 // index into Kit::tasks
-  std::vector<std::size_t> items;       // indices into Task::items
+  std::size_t arm = 0;             // index into Config::arms
+  std::size_t task = 0;            // index into Kit::tasks
+  std::vector<std::size_t> items;  // indices into Task::items
   int repeat = 0;
 };
 

@@ -14,7 +14,8 @@ std::vector<std::string> written(const std::vector<Unit>& plan, const kit::Kit& 
   std::vector<std::string> out;
   for (const Unit& unit : plan) {
     std::string text = std::to_string(unit.arm) + ":";
-    for (const std::size_t i : unit.items) text += (text.ends_with(':') ? "" : "+") + kit.tasks[unit.task].items[i].id;
+    for (const std::size_t i : unit.items)
+      text += (text.ends_with(':') ? "" : "+") + kit.tasks[unit.task].items[i].id;
     out.push_back(text);
   }
   return out;
@@ -32,7 +33,8 @@ TEST(Plan, TakesItemsOfAStateTogether) {
   const kit::Kit kit = small_kit();
   const auto plan = make_plan(config_of({small_arm("a", {{"letters", false}})}), kit);
   ASSERT_TRUE(plan);
-  EXPECT_EQ(written(*plan, kit), (std::vector<std::string>{"0:p0", "0:p2", "0:o0", "0:p1", "0:p3", "0:o1"}));
+  EXPECT_EQ(written(*plan, kit),
+            (std::vector<std::string>{"0:p0", "0:p2", "0:o0", "0:p1", "0:p3", "0:o1"}));
 }
 
 TEST(Plan, KeepsTheKitsOrderWhenAsked) {
@@ -41,7 +43,8 @@ TEST(Plan, KeepsTheKitsOrderWhenAsked) {
   config.order = Order::Item;
   const auto plan = make_plan(config, kit);
   ASSERT_TRUE(plan);
-  EXPECT_EQ(written(*plan, kit), (std::vector<std::string>{"0:p0", "0:p1", "0:p2", "0:p3", "0:o0", "0:o1"}));
+  EXPECT_EQ(written(*plan, kit),
+            (std::vector<std::string>{"0:p0", "0:p1", "0:p2", "0:p3", "0:o0", "0:o1"}));
 }
 
 TEST(Plan, GroupsUpToTheArmsSizeAndLetsArmsOnOneSeatTakeTurns) {
@@ -80,7 +83,8 @@ TEST(Plan, LimitsOneArmAlone) {
   short_arm.limit = 1;
   const auto plan = make_plan(config_of({small_arm("a", {{"letters", false}}), short_arm}), kit);
   ASSERT_TRUE(plan);
-  EXPECT_EQ(written(*plan, kit), (std::vector<std::string>{"0:p0", "0:p2", "1:p0", "0:o0", "1:o0", "0:p1", "0:p3", "0:o1"}));
+  EXPECT_EQ(written(*plan, kit), (std::vector<std::string>{"0:p0", "0:p2", "1:p0", "0:o0", "1:o0",
+                                                           "0:p1", "0:p3", "0:o1"}));
 }
 
 TEST(Plan, ShufflesByItsSeedAloneAndLosesNothing) {
@@ -109,7 +113,8 @@ TEST(Plan, RefusesAReadingNoTaskHasAndSaysWhichThereAre) {
   const auto plan = make_plan(config_of({small_arm("a", {{"clooze", false}})}), small_kit());
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, Error::Code::BadInput);
-  EXPECT_NE(plan.error().message.find("cloze, channel, gain"), std::string::npos) << plan.error().message;
+  EXPECT_NE(plan.error().message.find("cloze, channel, gain"), std::string::npos)
+      << plan.error().message;
 }
 
 TEST(Plan, RefusesATaskTheKitDoesNotHaveAndSaysWhichItHas) {

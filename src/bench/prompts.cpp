@@ -108,7 +108,8 @@ TextsPrompt make_texts_prompt(const kit::Kit& kit, const kit::Task& task, const 
   const auto kind = find_reading(task, reading);
   DEEM_CHECK(kind.has_value());
   if (*kind == ReadingKind::Likelihood) {
-    return likelihood_texts(*find_likelihood(task, reading), item, kit.states[item.state].text, prior);
+    return likelihood_texts(*find_likelihood(task, reading), item, kit.states[item.state].text,
+                            prior);
   }
   return words_texts(kit, task, item, *kind == ReadingKind::Words, prior);
 }

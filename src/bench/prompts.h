@@ -14,14 +14,14 @@ namespace deem::bench {
 
 /// What one reading of one item sends, before any seat sees it.
 struct LettersPrompt {
-  std::vector<decision::Group> groups;         // of options; one unless there are over 52
-  std::vector<std::string> prompts;            // one per group
+  std::vector<decision::Group> groups;  // of options; one unless there are over 52
+  std::vector<std::string> prompts;     // one per group
 };
 struct TextsPrompt {
   std::vector<seat::LikelihoodRequest> texts;  // one per option, or one when no option is named
   std::vector<std::optional<seat::LikelihoodRequest>> priors;  // none where the state is no part
                                                                // of `given`, or is what is scored
-  std::string digest;                          // of the templates (kit readings), else ""
+  std::string digest;  // of the templates (kit readings), else ""
 };
 
 /// Which of the kinds a reading's name stands for in a task. None: the task does not define it.
@@ -32,7 +32,8 @@ std::optional<ReadingKind> find_reading(const kit::Task& task, std::string_view 
 std::vector<ReadingChoice> readings_for(const Arm& arm, const kit::Task& task);
 
 /// The letters prompt(s) of `item` with `state` in the state's place.
-LettersPrompt make_letters_prompt(const kit::Kit& kit, const kit::Item& item, std::string_view state);
+LettersPrompt make_letters_prompt(const kit::Kit& kit, const kit::Item& item,
+                                  std::string_view state);
 
 /// The prompt of a tournament's final among `winners` (option indices, in option order).
 std::string make_final_prompt(const kit::Kit& kit, const kit::Item& item, std::string_view state,

@@ -29,19 +29,19 @@ struct Announcement {
 };
 
 struct Progress {
-  std::size_t done = 0, total = 0;         // rows, those of earlier sittings included
-  std::size_t asked_now = 0;               // rows asked in this sitting
-  Seconds elapsed{};                       // of asking in this sitting
+  std::size_t done = 0, total = 0;  // rows, those of earlier sittings included
+  std::size_t asked_now = 0;        // rows asked in this sitting
+  Seconds elapsed{};                // of asking in this sitting
 };
 
 /// Who listens to a run. Calls come from any thread, one at a time.
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void stage(const std::string& what) = 0;      // "census: arm letters, 240 prompts"
+  virtual void stage(const std::string& what) = 0;  // "census: arm letters, 240 prompts"
   virtual void announce(const Announcement& announcement) = 0;
   virtual void row(const record::Row& row, const Progress& progress) = 0;
-  virtual void note(const std::string& what) = 0;       // a finding or a warning
+  virtual void note(const std::string& what) = 0;  // a finding or a warning
 };
 
 struct Outcome {

@@ -43,7 +43,8 @@ class Running : public testing::Test {
     ASSERT_TRUE(kit::freeze_kit(small_kit(), kit_path));
     config.kit = kit_path;
     config.out = join_path(folder.path(), "run");
-    config.arms = {small_arm("read", {{"letters", false}, {"cloze", true}}), small_arm("write", {{"written", false}})};
+    config.arms = {small_arm("read", {{"letters", false}, {"cloze", true}}),
+                   small_arm("write", {{"written", false}})};
   }
 
   Result<Outcome> go(RunOptions options = {}) {
@@ -134,7 +135,8 @@ TEST_F(Running, RefusesToResumeWhenKitOrSettingsChanged) {
   config.arms[0].min_mass = 0.5;
   const auto settings = go({.resume = true});
   ASSERT_FALSE(settings);
-  EXPECT_NE(settings.error().message.find("min-mass"), std::string::npos) << settings.error().message;
+  EXPECT_NE(settings.error().message.find("min-mass"), std::string::npos)
+      << settings.error().message;
   config.arms[0].min_mass = 0.05;
   const std::string other = join_path(folder.path(), "other");
   kit::Kit kit = small_kit();
@@ -225,7 +227,8 @@ TEST_F(Running, KillAtFiftyMomentsLosesNoRowAndDoublesNone) {
     ::kill(child, SIGKILL);
     ASSERT_EQ(::waitpid(child, nullptr, 0), child);
     const bool began = file_exists(join_path(config.out, "run.json"));
-    const std::size_t before = began ? record::load_rows(join_path(config.out, "rows.jsonl"))->rows.size() : 0;
+    const std::size_t before =
+        began ? record::load_rows(join_path(config.out, "rows.jsonl"))->rows.size() : 0;
     const auto outcome = go({.resume = began});
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_EQ(outcome->asked_now, 12U - before);

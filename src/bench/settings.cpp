@@ -25,9 +25,12 @@ Json to_json(const std::string& task_and_name, const kit::LikelihoodReading& rea
 
 std::string_view to_string(Order order) {
   switch (order) {
-    case Order::State: return "state";
-    case Order::Item: return "item";
-    case Order::Shuffle: return "shuffle";
+    case Order::State:
+      return "state";
+    case Order::Item:
+      return "item";
+    case Order::Shuffle:
+      return "shuffle";
   }
   return "state";
 }
@@ -40,7 +43,8 @@ std::optional<Order> parse_order(std::string_view name) {
 Result<void> add_reading(Config& config, const Json& json) {
   if (!json.is_object()) return fail(Error::Code::BadInput, "a reading is no table");
   for (const auto& [key, value] : json.members()) {
-    static constexpr std::string_view kKnown[] = {"task", "name", "given", "score", "chat", "empty"};
+    static constexpr std::string_view kKnown[] = {"task",  "name", "given",
+                                                  "score", "chat", "empty"};
     if (std::ranges::find(kKnown, key) == std::end(kKnown)) {
       return fail(Error::Code::BadInput, "reading: no setting " + key +
                                              "; it takes task, name, given, score, chat and empty");
@@ -113,7 +117,8 @@ Result<void> read_settings(const Json& settings, Config& config) {
   }
   config.kit_options.format = settings.get_string("kit_format").value_or("");
   config.kit_options.task = settings.get_string("kit_task").value_or("");
-  config.kit_options.type = decision::parse_question_type(settings.get_string("kit_type").value_or(""));
+  config.kit_options.type =
+      decision::parse_question_type(settings.get_string("kit_type").value_or(""));
   config.kit_options.instructions = settings.get_string("kit_instructions").value_or("");
   config.kit_options.seed = static_cast<std::uint64_t>(settings.get_int("kit_seed").value_or(1));
   config.kit_options.open_labels = settings.get_bool("open_labels").value_or(false);
@@ -129,7 +134,8 @@ Result<void> read_settings(const Json& settings, Config& config) {
 Result<void> check_config(const Config& config) {
   const auto wrong = [](std::string what) { return fail(Error::Code::BadInput, std::move(what)); };
   if (config.kit.empty()) return wrong("no kit; try --kit kits/demo, or a deem.toml");
-  if (config.arms.empty()) return wrong("no arm; try --seat local:model.gguf, or --arm, or a deem.toml");
+  if (config.arms.empty())
+    return wrong("no arm; try --seat local:model.gguf, or --arm, or a deem.toml");
   if (config.out.empty()) return wrong("no run folder; try --out runs/one");
   if (config.concurrency < 1 || config.concurrency > 4096) return wrong("--concurrency: 1 to 4096");
   if (config.repeat < 1) return wrong("--repeat: 1 or more");
@@ -139,7 +145,8 @@ Result<void> check_config(const Config& config) {
   for (std::size_t a = 0; a < config.arms.size(); ++a) {
     if (Result<void> good = check_arm(config.arms[a]); !good) return good;
     for (std::size_t b = 0; b < a; ++b) {
-      if (config.arms[a].name == config.arms[b].name) return wrong("two arms named " + config.arms[a].name);
+      if (config.arms[a].name == config.arms[b].name)
+        return wrong("two arms named " + config.arms[a].name);
     }
   }
   return {};

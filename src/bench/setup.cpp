@@ -115,7 +115,8 @@ Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vecto
     Result<void> proved = prove(ready, *open.seat, letters_needed(arm, kit, plan, a));
     if (!proved) return fail(where, proved.error());
     observer.stage("census of " + where);
-    Result<CensusResult> census = take_census(arm, kit, plan, a, *open.seat, open.identity.context, stop);
+    Result<CensusResult> census =
+        take_census(arm, kit, plan, a, *open.seat, open.identity.context, stop);
     if (!census) return fail(where, census.error());
     ready.census = std::move(*census);
     if (ready.census.not_measured) {
@@ -152,8 +153,10 @@ record::RunRecord make_run_record(const Config& config, const kit::Kit& kit, con
     arm.settings = to_json(config.arms[a]);
     arm.identity = to_json(open.identity);
     arm.capabilities = to_json(open.capabilities);
-    if (ready.proof) arm.letter_proof = to_json(*ready.proof);
-    else arm.letter_proof.set("how", ready.proof_note);
+    if (ready.proof)
+      arm.letter_proof = to_json(*ready.proof);
+    else
+      arm.letter_proof.set("how", ready.proof_note);
     arm.census = census_json(ready.census);
     run.arms.push_back(std::move(arm));
   }
@@ -171,7 +174,8 @@ std::string first_difference(const Json& then, const Json& now) {
     for (const auto& [key, value] : now.members()) {
       const Json* old = then.find(key);
       if (old == nullptr || !(*old == value)) {
-        return key + ": " + shown(old == nullptr ? kNone : *old) + " then, " + shown(value) + " now";
+        return key + ": " + shown(old == nullptr ? kNone : *old) + " then, " + shown(value) +
+               " now";
       }
     }
     for (const auto& [key, value] : then.members()) {
@@ -191,7 +195,8 @@ std::unexpected<Error> differs(const std::string& what, const std::string& diffe
 Result<void> check_same_run(const record::RunRecord& found, const record::RunRecord& wanted) {
   if (found.kit_digest != wanted.kit_digest) {
     return differs("kit " + wanted.kit_name, "digest " + found.kit_digest.substr(0, 12) +
-                                                 " then, " + wanted.kit_digest.substr(0, 12) + " now");
+                                                 " then, " + wanted.kit_digest.substr(0, 12) +
+                                                 " now");
   }
   if (!(found.settings == wanted.settings)) {
     return differs("settings", first_difference(found.settings, wanted.settings));

@@ -24,15 +24,15 @@ struct OpenSeat {
 
 /// One arm ready to ask.
 struct ReadyArm {
-  std::size_t seat = 0;                 // index of its OpenSeat
+  std::size_t seat = 0;  // index of its OpenSeat
   std::optional<seat::LetterProof> proof;
-  std::string proof_note;               // why there is none
+  std::string proof_note;  // why there is none
   CensusResult census;
 };
 
 struct Setup {
   std::vector<OpenSeat> seats;
-  std::vector<ReadyArm> arms;           // as Config::arms
+  std::vector<ReadyArm> arms;  // as Config::arms
 };
 
 /// Identity → letter proof → census, for every arm. Errors: Unavailable and others of the seats,

@@ -28,16 +28,22 @@ struct AskFlags {
 };
 
 void add_flags(CLI::App& app, AskFlags& flags) {
-  app.add_option("--seat", flags.seat, "local:FILE.gguf, vllm:URL, ollama:URL, llama-server:URL, openai:URL")->required();
+  app.add_option("--seat", flags.seat,
+                 "local:FILE.gguf, vllm:URL, ollama:URL, llama-server:URL, openai:URL")
+      ->required();
   app.add_option("--model", flags.model, "served name");
   app.add_option("--state", flags.state, "what is judged");
   app.add_option("--state-file", flags.state_file, "a file that holds it; - for stdin");
   app.add_option("--question", flags.question, "what is asked")->required();
-  app.add_option("--option", flags.options, "key=description, repeatable; noul: yes and no when absent");
+  app.add_option("--option", flags.options,
+                 "key=description, repeatable; noul: yes and no when absent");
   app.add_option("--type", flags.type, "choice (default), noul or score (options lowest first)");
-  app.add_option("--reading", flags.readings, "letters (default), words, words-unlisted, likelihood (with --given and --score)");
-  app.add_option("--given", flags.given, "likelihood: template of what stands before, \"{state}\\nTopic:\"");
-  app.add_option("--score", flags.score, "likelihood: template of what is scored, \" {description}\"");
+  app.add_option("--reading", flags.readings,
+                 "letters (default), words, words-unlisted, likelihood (with --given and --score)");
+  app.add_option("--given", flags.given,
+                 "likelihood: template of what stands before, \"{state}\\nTopic:\"");
+  app.add_option("--score", flags.score,
+                 "likelihood: template of what is scored, \" {description}\"");
   app.add_flag("--generate", flags.generate, "let it write its answer instead");
   app.add_option("--policy", flags.policy, "letters: exact (default), sum-exact, fold, reference");
   app.add_option("--context", flags.context, "context to ask the seat for, tokens");
@@ -73,7 +79,8 @@ Result<kit::Kit> make_kit(const AskFlags& flags) {
     for (const auto& other : item.question.options) {
       if (other.key == key) return fail(Error::Code::BadInput, "--option " + key + ": given twice");
     }
-    item.question.options.push_back({key, equals == std::string::npos ? "" : text.substr(equals + 1), ""});
+    item.question.options.push_back(
+        {key, equals == std::string::npos ? "" : text.substr(equals + 1), ""});
   }
   const std::size_t n = item.question.options.size();
   if (n == 0 || (*type == decision::QuestionType::Noul && n != 2)) {
@@ -107,8 +114,8 @@ Result<bench::Arm> make_arm(const AskFlags& flags, const kit::Task& task) {
   bench::Arm arm;
   arm.name = "ask";
   std::vector<std::pair<std::string_view, codec::Json>> members = {
-      {"seat", flags.seat},       {"model", flags.model},     {"context", flags.context},
-      {"threads", flags.threads}, {"timeout", flags.timeout}, {"key-env", flags.key_env},
+      {"seat", flags.seat},        {"model", flags.model},     {"context", flags.context},
+      {"threads", flags.threads},  {"timeout", flags.timeout}, {"key-env", flags.key_env},
       {"key-file", flags.key_file}};
   if (flags.generate) members.emplace_back("mode", "generate");
   if (!flags.policy.empty()) members.emplace_back("policy", flags.policy);
@@ -123,8 +130,9 @@ Result<bench::Arm> make_arm(const AskFlags& flags, const kit::Task& task) {
   if (Result<void> good = bench::check_arm(arm); !good) return fail(good.error());
   for (const auto& choice : arm.readings) {
     if (!bench::find_reading(task, choice.name)) {
-      return fail(Error::Code::BadInput, "--reading " + choice.name +
-                                             ": letters, words, words-unlisted, or likelihood with --given and --score");
+      return fail(Error::Code::BadInput,
+                  "--reading " + choice.name +
+                      ": letters, words, words-unlisted, or likelihood with --given and --score");
     }
   }
   return arm;
@@ -133,11 +141,14 @@ Result<bench::Arm> make_arm(const AskFlags& flags, const kit::Task& task) {
 }  // namespace
 
 int run_ask(const Args& args) {
-  CLI::App app("One decision, one seat.\n\n"
-               "  deem ask --seat local:model.gguf --state 'My card never came.' --question 'What is it about?' \\\n"
-               "    --option 'card=a card that did not arrive' --option 'fee=a fee' --reading likelihood \\\n"
-               "    --given 'A customer wrote: \"{state}\"\\nIt is about:' --score ' {description}'\n",
-               "deem ask");
+  CLI::App app(
+      "One decision, one seat.\n\n"
+      "  deem ask --seat local:model.gguf --state 'My card never came.' --question 'What is it "
+      "about?' \\\n"
+      "    --option 'card=a card that did not arrive' --option 'fee=a fee' --reading likelihood "
+      "\\\n"
+      "    --given 'A customer wrote: \"{state}\"\\nIt is about:' --score ' {description}'\n",
+      "deem ask");
   AskFlags flags;
   add_flags(app, flags);
   if (const auto code = parse(app, args)) return *code;

@@ -15,9 +15,12 @@ std::string words(std::string_view first) {
   for (const Verb& verb : verbs()) {
     const auto parts = split(verb.name, ' ');
     std::string_view word;
-    if (first.empty()) word = parts[0];
-    else if (parts.size() > 1 && parts[0] == first) word = parts[1];
-    if (word.empty() || (" " + out + " ").find(" " + std::string(word) + " ") != std::string::npos) continue;
+    if (first.empty())
+      word = parts[0];
+    else if (parts.size() > 1 && parts[0] == first)
+      word = parts[1];
+    if (word.empty() || (" " + out + " ").find(" " + std::string(word) + " ") != std::string::npos)
+      continue;
     out += (out.empty() ? "" : " ") + std::string(word);
   }
   return out;
@@ -44,7 +47,8 @@ std::string bash() {
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }}
 complete -o filenames -F _deem deem
-)", words(""), words("kit"));
+)",
+                     words(""), words("kit"));
 }
 
 std::string zsh() {
@@ -55,30 +59,40 @@ std::string fish() {
   std::string out = "complete -c deem -n __fish_use_subcommand -f\n";
   for (const Verb& verb : verbs()) {
     const auto parts = split(verb.name, ' ');
-    const std::string condition = parts.size() == 1 ? "__fish_use_subcommand"
-                                                    : "__fish_seen_subcommand_from " + std::string(parts[0]);
+    const std::string condition = parts.size() == 1
+                                      ? "__fish_use_subcommand"
+                                      : "__fish_seen_subcommand_from " + std::string(parts[0]);
     if (parts.size() > 1) {
       out += fmt::format("complete -c deem -n __fish_use_subcommand -a {} -d 'kits'\n", parts[0]);
     }
-    out += fmt::format("complete -c deem -n '{}' -a {} -d '{}'\n", condition, parts.back(), verb.summary);
+    out += fmt::format("complete -c deem -n '{}' -a {} -d '{}'\n", condition, parts.back(),
+                       verb.summary);
   }
-  out += "complete -c deem -n 'string match -q -- \"-*\" (commandline -ct)' -f -a "
-         "'(eval (commandline -opc) --help 2>/dev/null | string match -ra -- \"--[a-z][a-z-]*\")'\n";
+  out +=
+      "complete -c deem -n 'string match -q -- \"-*\" (commandline -ct)' -f -a "
+      "'(eval (commandline -opc) --help 2>/dev/null | string match -ra -- \"--[a-z][a-z-]*\")'\n";
   return out;
 }
 
 }  // namespace
 
 int run_completions(const Args& args) {
-  CLI::App app("Print the shell completions of deem.\n\n"
-               "  deem completions bash > /etc/bash_completion.d/deem\n", "deem completions");
+  CLI::App app(
+      "Print the shell completions of deem.\n\n"
+      "  deem completions bash > /etc/bash_completion.d/deem\n",
+      "deem completions");
   std::string shell;
   app.add_option("SHELL", shell, "bash, zsh or fish")->required();
   if (const auto code = parse(app, args)) return *code;
-  if (shell == "bash") std::fputs(bash().c_str(), stdout);
-  else if (shell == "zsh") std::fputs(zsh().c_str(), stdout);
-  else if (shell == "fish") std::fputs(fish().c_str(), stdout);
-  else return report_error({Error::Code::BadInput, "completions: bash, zsh or fish, not " + printable(shell, 20)});
+  if (shell == "bash")
+    std::fputs(bash().c_str(), stdout);
+  else if (shell == "zsh")
+    std::fputs(zsh().c_str(), stdout);
+  else if (shell == "fish")
+    std::fputs(fish().c_str(), stdout);
+  else
+    return report_error(
+        {Error::Code::BadInput, "completions: bash, zsh or fish, not " + printable(shell, 20)});
   return kDone;
 }
 

@@ -51,7 +51,8 @@ std::vector<bench::Arm> demo_arms(const std::string& model, int threads, bool fu
   texts.name = "likelihood";
   texts.group = 16;
   texts.readings = {{"cloze", true}, {"channel", false}, {"gain", true}};
-  if (full) texts.readings.insert(texts.readings.begin(), {{"words", true}, {"words-unlisted", true}});
+  if (full)
+    texts.readings.insert(texts.readings.begin(), {{"words", true}, {"words-unlisted", true}});
   bench::Arm written = letters;
   written.name = "generate";
   written.limit = full ? 0 : 5;
@@ -63,10 +64,11 @@ std::vector<bench::Arm> demo_arms(const std::string& model, int threads, bool fu
 }  // namespace
 
 int run_demo(const Args& args) {
-  CLI::App app("Ask the bundled kit of a local model by its letters, by the likelihoods of texts and by\n"
-               "written answers, and print the scored table.\n\n"
-               "  deem demo --model SmolLM2-135M-Instruct.Q4_1.gguf\n",
-               "deem demo");
+  CLI::App app(
+      "Ask the bundled kit of a local model by its letters, by the likelihoods of texts and by\n"
+      "written answers, and print the scored table.\n\n"
+      "  deem demo --model SmolLM2-135M-Instruct.Q4_1.gguf\n",
+      "deem demo");
   std::string model, out, format_name = "text";
   int threads = 0;
   std::int64_t limit = 0;
@@ -92,7 +94,8 @@ int run_demo(const Args& args) {
     return report_error({Error::Code::BadInput, config.out + ": holds a run already; deem resume " +
                                                     config.out + ", or another --out"});
   }
-  if (Result<void> unpacked = unpack_demo_kit(config.kit); !unpacked) return report_error(unpacked.error());
+  if (Result<void> unpacked = unpack_demo_kit(config.kit); !unpacked)
+    return report_error(unpacked.error());
   const Interrupt interrupt;
   RunPrinter printer(quiet);
   const auto outcome = bench::run(config, {}, seat::make_seat, printer, interrupt.token());

@@ -22,12 +22,16 @@ struct KitFlags {
 
 void add_kit_flags(CLI::App& app, KitFlags& flags) {
   app.add_option("KIT", flags.path, "kit folder or file")->required();
-  app.add_option("--kit-format", flags.format, "deem, reference, jsonl, squad, csv or tsv; guessed when absent");
+  app.add_option("--kit-format", flags.format,
+                 "deem, reference, jsonl, squad, csv or tsv; guessed when absent");
   app.add_option("--task-name", flags.task, "one-file formats: the task's name");
-  app.add_option("--type", flags.type, "jsonl, csv: of items that name none: choice (default), noul or score");
-  app.add_option("--instructions", flags.instructions, "jsonl, csv: template for items without instructions");
+  app.add_option("--type", flags.type,
+                 "jsonl, csv: of items that name none: choice (default), noul or score");
+  app.add_option("--instructions", flags.instructions,
+                 "jsonl, csv: template for items without instructions");
   app.add_option("--column", flags.columns, "csv/tsv: field=column, repeatable");
-  app.add_flag("--open-labels", flags.open_labels, "keep a label that is no option (wrong whatever is answered)");
+  app.add_flag("--open-labels", flags.open_labels,
+               "keep a label that is no option (wrong whatever is answered)");
 }
 
 Result<kit::Loaded> load(const KitFlags& flags, bool verify = true) {
@@ -39,7 +43,8 @@ Result<kit::Loaded> load(const KitFlags& flags, bool verify = true) {
   options.instructions = flags.instructions;
   if (!flags.type.empty()) {
     options.type = decision::parse_question_type(flags.type);
-    if (!options.type) return fail(Error::Code::BadInput, "--type " + flags.type + ": choice, noul or score");
+    if (!options.type)
+      return fail(Error::Code::BadInput, "--type " + flags.type + ": choice, noul or score");
   }
   for (const std::string& column : flags.columns) {
     const std::size_t equals = column.find('=');
@@ -103,8 +108,10 @@ Json kit_json(const kit::Kit& kit) {
 }  // namespace
 
 int run_kit_check(const Args& args) {
-  CLI::App app("Check a kit; every problem is named with file and line. Exit 1 when it is refused.\n\n"
-               "  deem kit check kits/demo\n  deem kit check items.jsonl --json\n", "deem kit check");
+  CLI::App app(
+      "Check a kit; every problem is named with file and line. Exit 1 when it is refused.\n\n"
+      "  deem kit check kits/demo\n  deem kit check items.jsonl --json\n",
+      "deem kit check");
   KitFlags flags;
   bool json = false;
   add_kit_flags(app, flags);
@@ -128,9 +135,10 @@ int run_kit_check(const Args& args) {
 }
 
 int run_kit_show(const Args& args) {
-  CLI::App app("What is in a kit; with --item, one item's prompt as a model sees it.\n\n"
-               "  deem kit show kits/demo\n  deem kit show kits/demo --task intent --item i-001\n",
-               "deem kit show");
+  CLI::App app(
+      "What is in a kit; with --item, one item's prompt as a model sees it.\n\n"
+      "  deem kit show kits/demo\n  deem kit show kits/demo --task intent --item i-001\n",
+      "deem kit show");
   KitFlags flags;
   std::string task_name, item_id;
   bool json = false;
@@ -143,17 +151,21 @@ int run_kit_show(const Args& args) {
   if (!loaded) return report_error(loaded.error());
   if (loaded->refused()) return print_findings(*loaded) ? kFound : kDone;
   if (item_id.empty()) {
-    if (json) fmt::print("{}\n", codec::dump_json(kit_json(loaded->kit), {.ascii = false, .indent = 1}));
-    else std::fputs(kit::describe(loaded->kit).c_str(), stdout);
+    if (json)
+      fmt::print("{}\n", codec::dump_json(kit_json(loaded->kit), {.ascii = false, .indent = 1}));
+    else
+      std::fputs(kit::describe(loaded->kit).c_str(), stdout);
     return kDone;
   }
   for (const kit::Task& task : loaded->kit.tasks) {
-    if (task_name.empty() && std::ranges::find(task.items, item_id, &kit::Item::id) != task.items.end()) {
+    if (task_name.empty() &&
+        std::ranges::find(task.items, item_id, &kit::Item::id) != task.items.end()) {
       task_name = task.name;
     }
   }
   if (task_name.empty()) {
-    return report_error({Error::Code::NotFound, flags.path + ": no item " + item_id + " in any task"});
+    return report_error(
+        {Error::Code::NotFound, flags.path + ": no item " + item_id + " in any task"});
   }
   const Result<std::string> item = kit::describe_item(loaded->kit, task_name, item_id);
   if (!item) return report_error(item.error());
@@ -162,11 +174,13 @@ int run_kit_show(const Args& args) {
 }
 
 int run_kit_import(const Args& args) {
-  CLI::App app("Turn another format (the reference bench's layout, JSONL, SQuAD JSON, CSV/TSV) into a kit of ours.\n\n"
-               "  deem kit import intent.jsonl --out kits/intent\n"
-               "  deem kit import tickets.csv --column state=body --column label=topic --out kits/tickets\n"
-               "  deem kit import reference/kit --open-labels --out kits/reference\n",
-               "deem kit import");
+  CLI::App app(
+      "Turn another format (the reference bench's layout, JSONL, SQuAD JSON, CSV/TSV) into a kit "
+      "of ours.\n\n"
+      "  deem kit import intent.jsonl --out kits/intent\n"
+      "  deem kit import tickets.csv --column state=body --column label=topic --out kits/tickets\n"
+      "  deem kit import reference/kit --open-labels --out kits/reference\n",
+      "deem kit import");
   KitFlags flags;
   std::string out;
   add_kit_flags(app, flags);
@@ -175,23 +189,28 @@ int run_kit_import(const Args& args) {
   const Result<kit::Loaded> loaded = load(flags);
   if (!loaded) return report_error(loaded.error());
   if (print_findings(*loaded)) return kFound;
-  if (Result<void> frozen = kit::freeze_kit(loaded->kit, out); !frozen) return report_error(frozen.error());
+  if (Result<void> frozen = kit::freeze_kit(loaded->kit, out); !frozen)
+    return report_error(frozen.error());
   fmt::print("{}: {} items in {} tasks, {} states\n", out, loaded->kit.item_count(),
              loaded->kit.tasks.size(), loaded->kit.states.size());
   return kDone;
 }
 
 int run_kit_freeze(const Args& args) {
-  CLI::App app("Write manifest.json, the digests of a kit folder's files, after it was edited.\n\n"
-               "  deem kit freeze kits/mine\n", "deem kit freeze");
+  CLI::App app(
+      "Write manifest.json, the digests of a kit folder's files, after it was edited.\n\n"
+      "  deem kit freeze kits/mine\n",
+      "deem kit freeze");
   KitFlags flags;
   app.add_option("KIT", flags.path, "kit folder in our own format")->required();
   if (const auto code = parse(app, args)) return *code;
   const Result<kit::Loaded> loaded = load(flags, /*verify=*/false);
   if (!loaded) return report_error(loaded.error());
   if (print_findings(*loaded)) return kFound;
-  if (Result<void> frozen = kit::freeze_manifest(flags.path); !frozen) return report_error(frozen.error());
-  fmt::print("{}: frozen, {} items\n", join_path(flags.path, "manifest.json"), loaded->kit.item_count());
+  if (Result<void> frozen = kit::freeze_manifest(flags.path); !frozen)
+    return report_error(frozen.error());
+  fmt::print("{}: frozen, {} items\n", join_path(flags.path, "manifest.json"),
+             loaded->kit.item_count());
   return kDone;
 }
 

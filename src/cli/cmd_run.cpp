@@ -28,8 +28,8 @@ int print_dry_run(const bench::Config& config) {
 
 }  // namespace
 
-int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder, OutputFormat format,
-               bool quiet) {
+int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
+               OutputFormat format, bool quiet) {
   using End = bench::Outcome::End;
   if (!outcome) {
     const int code = report_error(outcome.error());
@@ -46,19 +46,22 @@ int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
   }
   const int code = show_score({folder}, format, /*save=*/true);
   if (!quiet && code != kOutsideFailed) {
-    fmt::print(stderr, "\nrows    {0}/rows.jsonl\nrun     {0}/run.json\nreport  {0}/report.md, {0}/score.json\n",
-               folder);
+    fmt::print(
+        stderr,
+        "\nrows    {0}/rows.jsonl\nrun     {0}/run.json\nreport  {0}/report.md, {0}/score.json\n",
+        folder);
   }
   return code;
 }
 
 int run_run(const Args& args) {
-  CLI::App app("Ask a kit of one or more arms; write raw rows and print a scored table.\n\n"
-               "  deem run --kit kits/demo --seat local:model.gguf --reading all\n"
-               "  deem run --kit kit/ --seat ollama:http://127.0.0.1:11434 --model gemma3:1b "
-               "--mode readout --mode generate\n"
-               "  deem run --config deem.toml\n",
-               "deem run");
+  CLI::App app(
+      "Ask a kit of one or more arms; write raw rows and print a scored table.\n\n"
+      "  deem run --kit kits/demo --seat local:model.gguf --reading all\n"
+      "  deem run --kit kit/ --seat ollama:http://127.0.0.1:11434 --model gemma3:1b "
+      "--mode readout --mode generate\n"
+      "  deem run --config deem.toml\n",
+      "deem run");
   RunFlags flags;
   add_run_flags(app, flags);
   if (const auto code = parse(app, args)) return *code;
@@ -81,9 +84,10 @@ int run_run(const Args& args) {
 }
 
 int run_resume(const Args& args) {
-  CLI::App app("Ask only what a run folder still lacks. Refuses when kit, settings or seat changed.\n\n"
-               "  deem resume runs/2026-12-01T051123-demo\n",
-               "deem resume");
+  CLI::App app(
+      "Ask only what a run folder still lacks. Refuses when kit, settings or seat changed.\n\n"
+      "  deem resume runs/2026-12-01T051123-demo\n",
+      "deem resume");
   std::string folder, format_name = "text";
   bool quiet = false, retry = false;
   std::int64_t max_errors = 0;

@@ -47,7 +47,8 @@ std::string told(const codec::Json& identity, std::string_view key) {
   return number ? std::to_string(*number) : std::string();
 }
 
-void describe_run(const record::RunRecord& run, const std::string& folder, report::Heading& heading) {
+void describe_run(const record::RunRecord& run, const std::string& folder,
+                  report::Heading& heading) {
   heading.lines.emplace_back("run", fmt::format("{}  {}{}", folder, run.started,
                                                 run.ended.empty() ? "  not finished" : ""));
   heading.lines.emplace_back("kit", fmt::format("{} {}  digest {}", run.kit_name, run.kit_version,
@@ -58,10 +59,12 @@ void describe_run(const record::RunRecord& run, const std::string& folder, repor
     for (const std::string_view key : {"detail", "model", "root", "build"}) {
       if (const std::string value = told(arm.identity, key); !value.empty()) seat += "  " + value;
     }
-    if (const std::string context = told(arm.identity, "context"); !context.empty()) seat += "  context " + context;
+    if (const std::string context = told(arm.identity, "context"); !context.empty())
+      seat += "  context " + context;
     heading.lines.emplace_back("arm " + arm.name, seat);
   }
-  if (run.ended.empty()) heading.notes.push_back(folder + ": the run is not finished; deem resume " + folder);
+  if (run.ended.empty())
+    heading.notes.push_back(folder + ": the run is not finished; deem resume " + folder);
 }
 
 /// Adds the rows of a run folder or a rows file. With several paths arms get the path in front.
@@ -70,8 +73,10 @@ void gather(const std::string& path, bool several, Gathered& out) {
   if (is_folder(path)) {
     file = join_path(path, "rows.jsonl");
     Result<record::RunRecord> run = record::load_run(path);
-    if (run) describe_run(*run, path, out.heading);
-    else if (run.error().code != Error::Code::NotFound) out.heading.notes.push_back(run.error().message);
+    if (run)
+      describe_run(*run, path, out.heading);
+    else if (run.error().code != Error::Code::NotFound)
+      out.heading.notes.push_back(run.error().message);
   }
   Result<record::RowsFile> rows = record::load_rows(file);
   if (!rows) {
@@ -83,7 +88,8 @@ void gather(const std::string& path, bool several, Gathered& out) {
     fmt::print(stderr, "deem: {}:{}: {}\n", file, problem.line, problem.message);
     out.unreadable = true;
   }
-  if (rows->torn_tail) out.heading.notes.push_back(file + ": its last line is torn; deem resume asks it again");
+  if (rows->torn_tail)
+    out.heading.notes.push_back(file + ": its last line is torn; deem resume asks it again");
   for (record::Row& row : rows->rows) {
     if (several) row.arm = path + " " + row.arm;
     out.rows.push_back(std::move(row));
@@ -119,13 +125,21 @@ int show_score(const std::vector<std::string>& paths, OutputFormat format, bool 
   const report::Heading& heading = gathered.heading;
   std::string text;
   switch (format) {
-    case OutputFormat::Markdown: text = report::as_markdown(scores, heading); break;
-    case OutputFormat::Csv: text = report::as_csv(scores); break;
-    case OutputFormat::Json: text = report::as_json(scores, heading); break;
-    default: text = report::as_text(scores, heading, terminal_width(), wants_colour());
+    case OutputFormat::Markdown:
+      text = report::as_markdown(scores, heading);
+      break;
+    case OutputFormat::Csv:
+      text = report::as_csv(scores);
+      break;
+    case OutputFormat::Json:
+      text = report::as_json(scores, heading);
+      break;
+    default:
+      text = report::as_text(scores, heading, terminal_width(), wants_colour());
   }
   std::fputs(text.c_str(), stdout);
-  if (std::fflush(stdout) != 0) return report_error({Error::Code::Unavailable, "stdout: can not write"});
+  if (std::fflush(stdout) != 0)
+    return report_error({Error::Code::Unavailable, "stdout: can not write"});
   if (save) {
     for (const auto& [name, bytes] : {std::pair("report.md", report::as_markdown(scores, heading)),
                                       {"score.json", report::as_json(scores, heading)}}) {
@@ -137,14 +151,16 @@ int show_score(const std::vector<std::string>& paths, OutputFormat format, bool 
 }
 
 int run_score(const Args& args) {
-  CLI::App app("Figures from rows on disk; no seat is asked.\n\n"
-               "  deem score runs/2026-12-01T051123-demo\n"
-               "  deem score run-a run-b --format md\n"
-               "  deem score --format seed-lines rows/     # what the reference bench's --score prints\n",
-               "deem score");
+  CLI::App app(
+      "Figures from rows on disk; no seat is asked.\n\n"
+      "  deem score runs/2026-12-01T051123-demo\n"
+      "  deem score run-a run-b --format md\n"
+      "  deem score --format seed-lines rows/     # what the reference bench's --score prints\n",
+      "deem score");
   std::vector<std::string> paths;
   std::string format_name = "text";
-  app.add_option("PATH", paths, "run folders or rows files (seed-lines: folders of the reference bench's rows)")
+  app.add_option("PATH", paths,
+                 "run folders or rows files (seed-lines: folders of the reference bench's rows)")
       ->required();
   app.add_option("--format", format_name, "text, md, csv, json or seed-lines");
   if (const auto code = parse(app, args)) return *code;
@@ -166,7 +182,8 @@ int print_answers(const record::Row& row) {
       code = kNotMeasured;
       continue;
     }
-    if (reading.kind == record::ReadingRecord::Kind::Written) fmt::print("reply  {}\n", reading.reply);
+    if (reading.kind == record::ReadingRecord::Kind::Written)
+      fmt::print("reply  {}\n", reading.reply);
     for (const std::string& variant : score::variants_of(reading)) {
       const auto answer = score::answer_of(row, reading, variant);
       if (!answer) {

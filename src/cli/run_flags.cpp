@@ -33,12 +33,12 @@ Result<std::vector<bench::Arm>> arms_from_flags(const RunFlags& flags) {
         return bench::set_arm_member(arm, key, value);
       };
       std::vector<std::pair<std::string_view, codec::Json>> members = {
-          {"seat", flags.seats[s]},          {"mode", mode},
-          {"group", flags.group},            {"top-k", flags.top_k},
-          {"threads", flags.threads},        {"gpu-layers", flags.gpu_layers},
-          {"max-tokens", flags.max_tokens},  {"context", flags.context},
-          {"timeout", flags.timeout},        {"key-env", flags.key_env},
-          {"key-file", flags.key_file},      {"ca-file", flags.ca_file}};
+          {"seat", flags.seats[s]},         {"mode", mode},
+          {"group", flags.group},           {"top-k", flags.top_k},
+          {"threads", flags.threads},       {"gpu-layers", flags.gpu_layers},
+          {"max-tokens", flags.max_tokens}, {"context", flags.context},
+          {"timeout", flags.timeout},       {"key-env", flags.key_env},
+          {"key-file", flags.key_file},     {"ca-file", flags.ca_file}};
       if (!flags.models.empty()) members.emplace_back("model", flags.models[s]);
       if (!flags.policy.empty()) members.emplace_back("policy", flags.policy);
       if (mode == "readout" && !flags.readings.empty()) {
@@ -60,17 +60,20 @@ Result<std::vector<bench::Arm>> arms_from_flags(const RunFlags& flags) {
 void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--config", flags.config, "a deem.toml with kit, arms and settings");
   app.add_option("--kit", flags.kit, "kit folder or file (any format kit import reads)");
-  app.add_option("--kit-format", flags.format, "deem, reference, jsonl, squad, csv or tsv; guessed when absent");
+  app.add_option("--kit-format", flags.format,
+                 "deem, reference, jsonl, squad, csv or tsv; guessed when absent");
   app.add_option("--column", flags.columns, "csv/tsv: field=column, repeatable");
   app.add_option("--arm", flags.arms,
                  "name=a,seat=local:model.gguf,readings=letters+cloze+prior,… (repeatable)");
-  app.add_option("--seat", flags.seats,
-                 "local:FILE.gguf, vllm:URL, ollama:URL, llama-server:URL, openai:URL (repeatable)");
+  app.add_option(
+      "--seat", flags.seats,
+      "local:FILE.gguf, vllm:URL, ollama:URL, llama-server:URL, openai:URL (repeatable)");
   app.add_option("--model", flags.models, "served name; the server's only one when absent");
   app.add_option("--mode", flags.modes, "readout (default) or generate; both make two arms");
-  app.add_option("--reading", flags.readings,
-                 "letters, words, words-unlisted, a reading of the kit, all, or reference; NAME+prior "
-                 "takes its prior too (repeatable)");
+  app.add_option(
+      "--reading", flags.readings,
+      "letters, words, words-unlisted, a reading of the kit, all, or reference; NAME+prior "
+      "takes its prior too (repeatable)");
   app.add_option("--policy", flags.policy, "letters: exact (default), sum-exact, fold, reference");
   app.add_option("--task", flags.tasks, "only this task (repeatable)");
   app.add_option("--out", flags.out, "run folder; runs/TIME-KIT when absent");
@@ -79,7 +82,8 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--limit", flags.limit, "only the first N items of each task");
   app.add_option("--repeat", flags.repeat, "ask everything N times");
   app.add_option("--concurrency", flags.concurrency, "requests in flight (1: latency is honest)");
-  app.add_option("--group", flags.group, "items evaluated together where the seat can (1: latency is honest)");
+  app.add_option("--group", flags.group,
+                 "items evaluated together where the seat can (1: latency is honest)");
   app.add_option("--top-k", flags.top_k, "entries to ask for where a seat has no exact ids");
   app.add_option("--max-tokens", flags.max_tokens, "of a written answer");
   app.add_option("--max-errors", flags.max_errors, "stop after N rows with errors (0: go on)");
@@ -90,7 +94,8 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--key-env", flags.key_env, "environment variable that holds the bearer key");
   app.add_option("--key-file", flags.key_file, "file that holds the bearer key");
   app.add_option("--ca-file", flags.ca_file, "extra trust roots, PEM");
-  app.add_flag("--open-labels", flags.open_labels, "keep labels that are no option (wrong whatever is answered)");
+  app.add_flag("--open-labels", flags.open_labels,
+               "keep labels that are no option (wrong whatever is answered)");
   app.add_flag("--dry-run", flags.dry_run, "print the plan, ask nothing");
   app.add_flag("--quiet", flags.quiet, "no progress");
   app.add_option("--format", flags.format_out, "of the table: text, md, csv or json");
@@ -101,7 +106,8 @@ Result<bench::Config> make_config(const CLI::App& app, const RunFlags& flags) {
   const auto typed = [&](const char* name) { return app.count(name) > 0; };
   const bool bare = flags.kit.empty() && flags.seats.empty() && flags.arms.empty();
   if (!flags.config.empty() || (bare && file_exists("deem.toml"))) {
-    Result<bench::Config> loaded = bench::load_config(flags.config.empty() ? "deem.toml" : flags.config);
+    Result<bench::Config> loaded =
+        bench::load_config(flags.config.empty() ? "deem.toml" : flags.config);
     if (!loaded) return loaded;
     config = std::move(*loaded);
   }
@@ -124,7 +130,8 @@ Result<bench::Config> make_config(const CLI::App& app, const RunFlags& flags) {
   if (typed("--max-errors")) config.max_errors = flags.max_errors;
   if (typed("--order")) {
     const auto order = bench::parse_order(flags.order);
-    if (!order) return fail(Error::Code::BadInput, "--order " + flags.order + ": state, item or shuffle");
+    if (!order)
+      return fail(Error::Code::BadInput, "--order " + flags.order + ": state, item or shuffle");
     config.order = *order;
   }
   if (!flags.arms.empty() || !flags.seats.empty()) config.arms.clear();
@@ -150,7 +157,9 @@ std::string new_run_folder(const std::string& parent, const std::string& name) {
   if (stamp.ends_with('Z')) stamp.pop_back();
   std::string clean;
   for (const char c : name) {
-    clean += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.' ? c : '-';
+    clean += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.'
+                 ? c
+                 : '-';
   }
   const std::string base = join_path(parent, stamp + "-" + (clean.empty() ? "run" : clean));
   std::string path = base;

@@ -15,7 +15,8 @@ struct RunFlags {
   std::vector<std::string> arms, seats, models, modes, readings, tasks, columns;
   std::string policy, key_env, key_file, ca_file;
   std::uint64_t seed = 1;
-  int concurrency = 1, repeat = 1, group = 1, top_k = 20, threads = 0, gpu_layers = 0, max_tokens = 8;
+  int concurrency = 1, repeat = 1, group = 1, top_k = 20, threads = 0, gpu_layers = 0,
+      max_tokens = 8;
   std::int64_t limit = 0, max_errors = 0, context = 0;
   double timeout = 120;
   bool dry_run = false, quiet = false, open_labels = false;

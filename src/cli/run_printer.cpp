@@ -51,14 +51,16 @@ void RunPrinter::stage(const std::string& what) {
 void RunPrinter::announce(const bench::Announcement& a) {
   if (quiet_) return;
   clear_line();
-  std::string expect = a.expected_minutes
-                           ? fmt::format("about {} by earlier runs", human_duration(*a.expected_minutes * 60))
-                           : std::string("not known yet, no earlier run of these arms");
+  std::string expect =
+      a.expected_minutes
+          ? fmt::format("about {} by earlier runs", human_duration(*a.expected_minutes * 60))
+          : std::string("not known yet, no earlier run of these arms");
   fmt::print(stderr,
              "start {}  box {}  boards not read\n"
              "  arms {}  tasks {}\n  rows {}{}  expected time {}\n  into {}\n",
              a.started, a.host, joined(a.arms), joined(a.tasks), a.rows,
-             a.done_before > 0 ? fmt::format(" ({} there already)", a.done_before) : "", expect, a.folder);
+             a.done_before > 0 ? fmt::format(" ({} there already)", a.done_before) : "", expect,
+             a.folder);
 }
 
 void RunPrinter::row(const record::Row& row, const bench::Progress& p) {

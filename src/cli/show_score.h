@@ -22,7 +22,7 @@ int show_score(const std::vector<std::string>& paths, OutputFormat format, bool 
 int print_answers(const record::Row& row);
 
 /// What `run`, `resume` and `demo` end with.
-int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder, OutputFormat format,
-               bool quiet);
+int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
+               OutputFormat format, bool quiet);
 
 }  // namespace deem::cli

@@ -29,7 +29,8 @@ void print_help() {
       "deem: an instrument for typed decisions made by language models on hardware you own\n\n"
       "  deem demo\n"
       "  deem run --kit kits/demo --seat local:model.gguf --reading letters --reading cloze+prior\n"
-      "  deem run --kit kits/demo --seat vllm:http://127.0.0.1:8000 --mode readout --mode generate\n"
+      "  deem run --kit kits/demo --seat vllm:http://127.0.0.1:8000 --mode readout --mode "
+      "generate\n"
       "  deem score runs/2026-12-01-demo\n\nVerbs:\n";
   for (const Verb& verb : kVerbs) {
     std::string name(verb.name);
@@ -44,7 +45,8 @@ void print_help() {
 }
 
 int unknown_verb(const Args& args) {
-  const std::string typed = args[0] + (args.size() > 1 && !args[1].starts_with('-') ? " " + args[1] : "");
+  const std::string typed =
+      args[0] + (args.size() > 1 && !args[1].starts_with('-') ? " " + args[1] : "");
   std::string_view best = kVerbs[0].name;
   std::size_t least = 1000;
   for (const Verb& verb : kVerbs) {
@@ -71,11 +73,14 @@ int report_error(const Error& error) {
   std::fprintf(stderr, "deem: %s\n", error.message.c_str());
   switch (error.code) {
     case Error::Code::BadInput:
-    case Error::Code::NotFound: return kUsage;
+    case Error::Code::NotFound:
+      return kUsage;
     case Error::Code::Corrupt:
-    case Error::Code::Unsupported: return kNotMeasured;
+    case Error::Code::Unsupported:
+      return kNotMeasured;
     case Error::Code::Unavailable:
-    case Error::Code::Timeout: return kOutsideFailed;
+    case Error::Code::Timeout:
+      return kOutsideFailed;
   }
   return kOurBug;
 }
@@ -91,7 +96,8 @@ int run_command_line(const Args& args) {
   }
   for (const Verb& verb : kVerbs) {
     const std::vector<std::string_view> words = split(verb.name, ' ');
-    if (words.size() > args.size() || !std::equal(words.begin(), words.end(), args.begin())) continue;
+    if (words.size() > args.size() || !std::equal(words.begin(), words.end(), args.begin()))
+      continue;
     return verb.run(Args(args.begin() + static_cast<std::ptrdiff_t>(words.size()), args.end()));
   }
   return unknown_verb(args);

@@ -17,7 +17,7 @@ namespace deem::cli {
 /// How a command ends (design law 10).
 enum ExitCode : int {
   kDone = 0,
-  kFound = 1,          // a gate or check found something
+  kFound = 1,  // a gate or check found something
   kUsage = 2,
   kNotMeasured = 3,
   kOutsideFailed = 4,
@@ -29,7 +29,7 @@ using Args = std::vector<std::string>;
 
 /// One verb of `deem`: its words, one line on it, and what runs it with the words after it.
 struct Verb {
-  std::string_view name;               // "kit check"
+  std::string_view name;  // "kit check"
   std::string_view summary;
   int (*run)(const Args& args);
 };

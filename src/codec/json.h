@@ -27,7 +27,8 @@ class Json {
   template <std::same_as<bool> T>  // no pointer or number turns into a bool by itself
   Json(T value) : value_(value) {}
   template <std::integral T>
-  requires(!std::same_as<T, bool>) Json(T value) : Json(Integer{}, value) {}  // BigInt above 2^63−1
+    requires(!std::same_as<T, bool>)
+  Json(T value) : Json(Integer{}, value) {}  // BigInt above 2^63−1
   Json(char) = delete;
   Json(double value) : value_(value) {}
   Json(std::string value) : value_(std::move(value)) {}

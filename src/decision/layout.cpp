@@ -9,8 +9,9 @@
 namespace deem::decision {
 namespace {
 
-constexpr std::array<std::string_view, 9> kFields = {
-    "state", "instructions", "question", "options", "letter", "key", "description", "option", "words"};
+constexpr std::array<std::string_view, 9> kFields = {"state",       "instructions", "question",
+                                                     "options",     "letter",       "key",
+                                                     "description", "option",       "words"};
 constexpr std::string_view kMeta = "meta.";
 
 bool is_field_name(std::string_view name) {

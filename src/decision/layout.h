@@ -13,7 +13,8 @@ namespace deem::decision {
 
 /// A text with {fields}; "{{" and "}}" stand for braces. Parsed once, filled many times.
 /// Fields: state, instructions, question, options (the listed lines; layouts only), and of one
-/// option: letter, key, description, option (its own text), words (description, else key); meta.NAME: the item's metadata.
+/// option: letter, key, description, option (its own text), words (description, else key);
+/// meta.NAME: the item's metadata.
 class Template {
  public:
   /// Errors: BadInput for an unknown field or a lone brace, naming it and its offset.

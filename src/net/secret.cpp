@@ -66,7 +66,8 @@ Result<Secret> load_secret(const std::string& env, const std::string& file) {
   constexpr std::size_t kLongest = 16 * 1024;
   const std::string_view line = bytes->bytes().substr(0, bytes->bytes().find('\n'));
   if (line.size() > kLongest) {
-    return fail(Error::Code::BadInput, "key file " + file + ": its first line is too long for a key");
+    return fail(Error::Code::BadInput,
+                "key file " + file + ": its first line is too long for a key");
   }
   return checked(line, "key file " + file);
 }

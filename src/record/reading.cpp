@@ -13,9 +13,12 @@ using Round = ReadingRecord::Round;
 
 std::string_view to_string(ReadingRecord::Kind kind) {
   switch (kind) {
-    case ReadingRecord::Kind::Letters: return "letters";
-    case ReadingRecord::Kind::Texts: return "texts";
-    case ReadingRecord::Kind::Written: return "written";
+    case ReadingRecord::Kind::Letters:
+      return "letters";
+    case ReadingRecord::Kind::Texts:
+      return "texts";
+    case ReadingRecord::Kind::Written:
+      return "written";
   }
   return "letters";
 }
@@ -114,14 +117,12 @@ Json to_json(const TextScore& text) {
 
 std::optional<TextScore> read_text(const Json& json) {
   if (!json.is_array() || json.items().size() != 3) return std::nullopt;
-  const auto& [sum, tokens, bytes] =
-      std::tie(json.items()[0], json.items()[1], json.items()[2]);
-  if (!(sum.is_number() || sum.is_null()) || !tokens.is_int() || !bytes.is_int() || tokens.as_int() < 0 ||
-      bytes.as_int() < 0) {
+  const auto& [sum, tokens, bytes] = std::tie(json.items()[0], json.items()[1], json.items()[2]);
+  if (!(sum.is_number() || sum.is_null()) || !tokens.is_int() || !bytes.is_int() ||
+      tokens.as_int() < 0 || bytes.as_int() < 0) {
     return std::nullopt;
   }
-  const double value =
-      sum.is_null() ? std::numeric_limits<double>::quiet_NaN() : sum.as_double();
+  const double value = sum.is_null() ? std::numeric_limits<double>::quiet_NaN() : sum.as_double();
   return TextScore{value, static_cast<std::size_t>(tokens.as_int()),
                    static_cast<std::size_t>(bytes.as_int())};
 }

@@ -13,9 +13,12 @@ using codec::Json;
 
 std::string_view to_string(Row::Status status) {
   switch (status) {
-    case Row::Status::Asked: return "asked";
-    case Row::Status::Refused: return "refused";
-    case Row::Status::Error: return "error";
+    case Row::Status::Asked:
+      return "asked";
+    case Row::Status::Refused:
+      return "refused";
+    case Row::Status::Error:
+      return "error";
   }
   return "asked";
 }
@@ -82,8 +85,10 @@ Result<Row> from_json(const Json& json) {
   row.type = in.named("type", decision::parse_question_type);
   row.mode = in.text("mode");
   for (const Json& key : in.list("keys")) {
-    if (key.is_string()) row.keys.push_back(key.as_string());
-    else in.note("keys holds something that is no string");
+    if (key.is_string())
+      row.keys.push_back(key.as_string());
+    else
+      in.note("keys holds something that is no string");
   }
   row.label = json.get_string("label");
   row.kind = json.get_string("kind").value_or("");
@@ -111,8 +116,10 @@ Result<Row> from_json(const Json& json) {
   row.choice = json.get_string("choice");
   if (const Json* probs = json.find("probs"); probs && probs->is_array()) {
     for (const Json& p : probs->items()) {
-      if (p.is_number()) row.probs.push_back(p.as_double());
-      else in.note("probs holds something that is no number");
+      if (p.is_number())
+        row.probs.push_back(p.as_double());
+      else
+        in.note("probs holds something that is no number");
     }
   }
   if (const Json* constants = json.find("constants")) {
@@ -136,7 +143,8 @@ Result<void> verify_checksum(std::string_view line) {
   char crc[9];
   std::snprintf(crc, sizeof crc, "%08x", crc32c(line.substr(0, mark)));
   if (line.substr(mark + kCrcMark.size(), 8) != crc) {
-    return fail(Error::Code::Corrupt, "checksum differs: the line was changed after it was written");
+    return fail(Error::Code::Corrupt,
+                "checksum differs: the line was changed after it was written");
   }
   return {};
 }

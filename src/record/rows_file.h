@@ -12,7 +12,7 @@ namespace deem::record {
 
 /// A line of a rows file that could not be read.
 struct LineProblem {
-  std::size_t line = 0;     // 1-based
+  std::size_t line = 0;  // 1-based
   std::string message;
 };
 

@@ -14,28 +14,28 @@ namespace deem::record {
 /// `resume` can compare them; nothing in them is secret (keys are named, never held).
 struct ArmRecord {
   std::string name;
-  std::string mode;                    // readout, generate
-  codec::Json settings;                // seat, readings, policy, constants, limits
-  codec::Json identity;                // what the seat said of itself
+  std::string mode;      // readout, generate
+  codec::Json settings;  // seat, readings, policy, constants, limits
+  codec::Json identity;  // what the seat said of itself
   codec::Json capabilities;
-  codec::Json letter_proof;            // ids per letter, or how it was checked
-  codec::Json census;                  // {"status": "ok"|"not measured (why)", "max_tokens", …}
-  std::optional<double> wall_s;        // time spent asking, over all sittings
+  codec::Json letter_proof;      // ids per letter, or how it was checked
+  codec::Json census;            // {"status": "ok"|"not measured (why)", "max_tokens", …}
+  std::optional<double> wall_s;  // time spent asking, over all sittings
 };
 
 /// run.json: what was run on what. Rows lie beside it in rows.jsonl.
 struct RunRecord {
-  std::string deem;                    // version that wrote it
+  std::string deem;  // version that wrote it
   std::string kit_name, kit_version, kit_path, kit_digest, kit_format, kit_licence;
-  codec::Json settings;                // order, seed, repeat, limit, tasks, concurrency
+  codec::Json settings;  // order, seed, repeat, limit, tasks, concurrency
   std::string host, cpu;
   int cores = 0;
-  std::string started, ended;          // UTC; ended "" while it runs or was interrupted
+  std::string started, ended;  // UTC; ended "" while it runs or was interrupted
   std::int64_t planned_rows = 0;
   std::vector<ArmRecord> arms;
 };
 
-std::string format_run(const RunRecord& run);      // pretty JSON with a final newline
+std::string format_run(const RunRecord& run);  // pretty JSON with a final newline
 Result<RunRecord> parse_run(std::string_view text);
 
 /// `folder`/run.json. Errors: NotFound "FOLDER: no run here (run.json is missing)", Corrupt.

@@ -29,9 +29,15 @@ Json to_json(const Rate& rate) {
 Json to_json(const Figures& f) {
   Json out = Json::object();
   if (!f.task.empty()) out.set("task", f.task);
-  for (const auto& [name, n] : {std::pair("rows", f.rows), {"asked", f.asked}, {"refused", f.refused},
-                                {"errors", f.errors}, {"unsupported", f.unsupported}, {"voids", f.voids},
-                                {"unparsed", f.unparsed}, {"answered", f.answered}, {"labelled", f.labelled}}) {
+  for (const auto& [name, n] : {std::pair("rows", f.rows),
+                                {"asked", f.asked},
+                                {"refused", f.refused},
+                                {"errors", f.errors},
+                                {"unsupported", f.unsupported},
+                                {"voids", f.voids},
+                                {"unparsed", f.unparsed},
+                                {"answered", f.answered},
+                                {"labelled", f.labelled}}) {
     out.set(name, count(n));
   }
   Json causes = Json::object();
@@ -126,25 +132,31 @@ std::string as_json(const score::Scores& scores, const Heading& heading) {
 
 std::string as_csv(const score::Scores& scores) {
   std::string out =
-      "arm,reading,variant,task,rows,asked,refused,errors,unsupported,voids,unparsed,answered,labelled,"
+      "arm,reading,variant,task,rows,asked,refused,errors,unsupported,voids,unparsed,answered,"
+      "labelled,"
       "uncalibrated,accuracy,accuracy_low,accuracy_high,accuracy_n,brier,auroc,letters_mass_median,"
-      "latency_planned_median_s,latency_planned_p95_s,latency_sent_median_s,latency_sent_p95_s,group,"
-      "prompt_tokens,cached_tokens,output_tokens,uniform_accuracy,prior_accuracy,keyword_overlap_accuracy,"
+      "latency_planned_median_s,latency_planned_p95_s,latency_sent_median_s,latency_sent_p95_s,"
+      "group,"
+      "prompt_tokens,cached_tokens,output_tokens,uniform_accuracy,prior_accuracy,keyword_overlap_"
+      "accuracy,"
       "uniform_brier,prior_brier\r\n";
   for (const auto& column : scores.columns) {
     for (const Figures& f : column.tasks) {
       const bool bare = f.uncalibrated;
-      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_text(column.arm), csv_text(column.reading),
-                         column.variant, csv_text(f.task), f.rows, f.asked, f.refused, f.errors, f.unsupported,
-                         f.voids, f.unparsed, f.answered, f.labelled, bare ? "true" : "false");
-      out += fmt::format(",{},{},{},{}", bare ? "" : csv_number(f.accuracy.value), bare ? "" : csv_number(f.accuracy.low),
+      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", csv_text(column.arm),
+                         csv_text(column.reading), column.variant, csv_text(f.task), f.rows,
+                         f.asked, f.refused, f.errors, f.unsupported, f.voids, f.unparsed,
+                         f.answered, f.labelled, bare ? "true" : "false");
+      out += fmt::format(",{},{},{},{}", bare ? "" : csv_number(f.accuracy.value),
+                         bare ? "" : csv_number(f.accuracy.low),
                          bare ? "" : csv_number(f.accuracy.high), f.accuracy.n);
-      out += fmt::format(",{},{},{},{},{},{},{},{}", csv_number(f.brier), csv_number(f.auroc), csv_number(f.median_mass),
-                         csv_number(f.median_s), csv_number(f.p95_s), csv_number(f.median_sent_s),
-                         csv_number(f.p95_sent_s), f.group);
-      out += fmt::format(",{},{},{},{},{},{},{},{}\r\n", csv_count(f.prompt_tokens), csv_count(f.cached_tokens),
-                         csv_count(f.output_tokens), csv_number(f.uniform.value), csv_number(f.majority.value),
-                         csv_number(f.overlap.value), csv_number(f.uniform_brier), csv_number(f.prior_brier));
+      out += fmt::format(",{},{},{},{},{},{},{},{}", csv_number(f.brier), csv_number(f.auroc),
+                         csv_number(f.median_mass), csv_number(f.median_s), csv_number(f.p95_s),
+                         csv_number(f.median_sent_s), csv_number(f.p95_sent_s), f.group);
+      out += fmt::format(
+          ",{},{},{},{},{},{},{},{}\r\n", csv_count(f.prompt_tokens), csv_count(f.cached_tokens),
+          csv_count(f.output_tokens), csv_number(f.uniform.value), csv_number(f.majority.value),
+          csv_number(f.overlap.value), csv_number(f.uniform_brier), csv_number(f.prior_brier));
     }
   }
   return out;

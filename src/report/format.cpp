@@ -61,8 +61,9 @@ std::vector<std::string> remarks(const score::Scores& scores) {
   for (const auto& column : scores.columns) {
     for (const auto& f : column.tasks) {
       if (f.stuck_position) {
-        out.push_back(fmt::format("{} on {}: option {} in {:.0f} % of {} answers; stuck on a position",
-                                  column.name(), f.task, *f.stuck_position + 1, f.stuck_share * 100, f.answered));
+        out.push_back(fmt::format(
+            "{} on {}: option {} in {:.0f} % of {} answers; stuck on a position", column.name(),
+            f.task, *f.stuck_position + 1, f.stuck_share * 100, f.answered));
       }
     }
     if (!is_first_variant(scores, column)) continue;
@@ -71,22 +72,28 @@ std::vector<std::string> remarks(const score::Scores& scores) {
       const std::string where = who + " on " + f.task;
       if (f.voids > 0) {
         std::string causes;
-        for (const auto& [cause, n] : f.void_causes) causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", cause, n);
+        for (const auto& [cause, n] : f.void_causes)
+          causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", cause, n);
         out.push_back(fmt::format("{}: {} of {} void ({})", where, f.voids, f.asked, causes));
       }
-      if (f.unparsed > 0) out.push_back(fmt::format("{}: {} of {} replies unparsed", where, f.unparsed, f.asked));
-      if (f.errors > 0) out.push_back(fmt::format("{}: {} of {} ended in an error", where, f.errors, f.asked));
+      if (f.unparsed > 0)
+        out.push_back(fmt::format("{}: {} of {} replies unparsed", where, f.unparsed, f.asked));
+      if (f.errors > 0)
+        out.push_back(fmt::format("{}: {} of {} ended in an error", where, f.errors, f.asked));
       if (f.unsupported > 0) {
-        out.push_back(fmt::format("{}: {} of {} not supported by this seat", where, f.unsupported, f.asked));
+        out.push_back(
+            fmt::format("{}: {} of {} not supported by this seat", where, f.unsupported, f.asked));
       }
       if (f.refused > 0) {
-        out.push_back(fmt::format("{}: {} of {} refused before asking (in the rows, out of every rate)", where,
-                                  f.refused, f.rows));
+        out.push_back(
+            fmt::format("{}: {} of {} refused before asking (in the rows, out of every rate)",
+                        where, f.refused, f.rows));
       }
     }
     if (column.all.group > 1) {
-      out.push_back(fmt::format("{}: up to {} items evaluated together; its times are shares of a group's", who,
-                                column.all.group));
+      out.push_back(
+          fmt::format("{}: up to {} items evaluated together; its times are shares of a group's",
+                      who, column.all.group));
     }
   }
   return out;

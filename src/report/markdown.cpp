@@ -19,12 +19,14 @@ std::string tokens(std::optional<std::int64_t> n) { return n ? fmt::format("{}",
 void reliability(std::string& out, const score::Column& column) {
   const Figures& f = column.all;
   if (f.uncalibrated || f.accuracy.n == 0) return;
-  out += fmt::format("\n{}\n\n| largest probability | n | mean | right |\n| --- | ---: | ---: | ---: |\n", cell(column.name()));
+  out += fmt::format(
+      "\n{}\n\n| largest probability | n | mean | right |\n| --- | ---: | ---: | ---: |\n",
+      cell(column.name()));
   for (const auto& bin : f.reliability) {
     if (bin.n == 0) continue;
     const auto n = static_cast<double>(bin.n);
-    out += fmt::format("| {:.1f}–{:.1f} | {} | {} | {} |\n", bin.low, bin.high, bin.n, share(bin.sum_p / n),
-                       share(static_cast<double>(bin.correct) / n));
+    out += fmt::format("| {:.1f}–{:.1f} | {} | {} | {} |\n", bin.low, bin.high, bin.n,
+                       share(bin.sum_p / n), share(static_cast<double>(bin.correct) / n));
   }
 }
 
@@ -32,37 +34,45 @@ void reliability(std::string& out, const score::Column& column) {
 
 std::string as_markdown(const score::Scores& scores, const Heading& heading) {
   std::string out = "# Decisions\n\n| | |\n| --- | --- |\n";
-  for (const auto& [key, value] : heading.lines) out += fmt::format("| {} | {} |\n", cell(key), cell(value));
+  for (const auto& [key, value] : heading.lines)
+    out += fmt::format("| {} | {} |\n", cell(key), cell(value));
   for (const std::string& task : scores.tasks) {
     const Figures* base = baselines(scores, task);
     if (base == nullptr) continue;
     out += fmt::format(
-        "\n## {}\n\n| arm | reading | variant | accuracy [95 %] | n | Brier | AUROC | letters' mass | median | p95 | "
+        "\n## {}\n\n| arm | reading | variant | accuracy [95 %] | n | Brier | AUROC | letters' "
+        "mass | median | p95 | "
         "median from the real send | void | unparsed | refused | errors |\n"
-        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n", cell(task));
+        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | "
+        "---: | ---: |\n",
+        cell(task));
     for (const auto& column : scores.columns) {
       for (const Figures& f : column.tasks) {
         if (f.task != task) continue;
-        out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", cell(column.arm),
-                           cell(column.reading), column.variant,
-                           f.uncalibrated ? "uncalibrated" : with_interval(f.accuracy),
-                           f.uncalibrated ? f.auroc_n : f.accuracy.n, number(f.brier, 3), share(f.auroc),
-                           share(f.median_mass), duration(f.median_s), duration(f.p95_s),
-                           duration(f.median_sent_s), f.voids, f.unparsed, f.refused, f.errors);
+        out += fmt::format(
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            cell(column.arm), cell(column.reading), column.variant,
+            f.uncalibrated ? "uncalibrated" : with_interval(f.accuracy),
+            f.uncalibrated ? f.auroc_n : f.accuracy.n, number(f.brier, 3), share(f.auroc),
+            share(f.median_mass), duration(f.median_s), duration(f.p95_s),
+            duration(f.median_sent_s), f.voids, f.unparsed, f.refused, f.errors);
       }
     }
-    out += fmt::format("| baseline | uniform | | {} | {} | {} | | | | | | | | | |\n", share(base->uniform.value),
-                       base->uniform.n, number(base->uniform_brier, 3));
-    out += fmt::format("| baseline | prior | | {} | {} | {} | | | | | | | | | |\n", with_interval(base->majority),
-                       base->majority.n, number(base->prior_brier, 3));
-    out += fmt::format("| baseline | keyword overlap | | {} | {} | | | | | | | | | | |\n", with_interval(base->overlap),
-                       base->overlap.n);
+    out += fmt::format("| baseline | uniform | | {} | {} | {} | | | | | | | | | |\n",
+                       share(base->uniform.value), base->uniform.n, number(base->uniform_brier, 3));
+    out +=
+        fmt::format("| baseline | prior | | {} | {} | {} | | | | | | | | | |\n",
+                    with_interval(base->majority), base->majority.n, number(base->prior_brier, 3));
+    out += fmt::format("| baseline | keyword overlap | | {} | {} | | | | | | | | | | |\n",
+                       with_interval(base->overlap), base->overlap.n);
   }
   std::vector<std::string> notes = heading.notes;
   for (std::string& remark : remarks(scores)) notes.push_back(std::move(remark));
   if (!notes.empty()) out += "\n## To know\n\n";
   for (const std::string& note : notes) out += "- " + note + "\n";
-  out += "\n## Tokens\n\n| arm | reading | prompt | of them cached | output | rows without a count |\n| --- | --- | ---: | ---: | ---: | ---: |\n";
+  out +=
+      "\n## Tokens\n\n| arm | reading | prompt | of them cached | output | rows without a count "
+      "|\n| --- | --- | ---: | ---: | ---: | ---: |\n";
   std::string last;
   for (const auto& column : scores.columns) {
     const std::string who = column.arm + "\n" + column.reading;

@@ -15,10 +15,11 @@ struct Heading {
   std::vector<std::string> notes = {};  // findings, unreadable lines
 };
 
-/// The paired table for a terminal of `width` columns: tasks by column with accuracy [interval] (n),
-/// Brier, letters' mass, median seconds, the baselines as rows, and sentences on what is stuck on
-/// a position, void, refused or unsupported. `colour`: ANSI.
-std::string as_text(const score::Scores& scores, const Heading& heading, std::size_t width, bool colour);
+/// The paired table for a terminal of `width` columns: tasks by column with accuracy [interval]
+/// (n), Brier, letters' mass, median seconds, the baselines as rows, and sentences on what is stuck
+/// on a position, void, refused or unsupported. `colour`: ANSI.
+std::string as_text(const score::Scores& scores, const Heading& heading, std::size_t width,
+                    bool colour);
 std::string as_markdown(const score::Scores& scores, const Heading& heading);
 /// One line a column and task, figures in named columns.
 std::string as_csv(const score::Scores& scores);

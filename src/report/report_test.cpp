@@ -35,19 +35,31 @@ score::Scores sample() {
   score::Scores scores;
   scores.rows = 12;
   scores.tasks = {"pick|one"};
-  scores.columns = {{.arm = "a", .reading = "letters", .variant = "raw", .mode = "readout", .tasks = {f}, .all = f},
-                    {.arm = "a", .reading = "gain", .variant = "prior-sum", .mode = "readout", .tasks = {gain}, .all = gain}};
+  scores.columns = {{.arm = "a",
+                     .reading = "letters",
+                     .variant = "raw",
+                     .mode = "readout",
+                     .tasks = {f},
+                     .all = f},
+                    {.arm = "a",
+                     .reading = "gain",
+                     .variant = "prior-sum",
+                     .mode = "readout",
+                     .tasks = {gain},
+                     .all = gain}};
   return scores;
 }
 
 TEST(TextReport, ShowsFiguresWithIntervalNAndBaselinesInAHundredColumns) {
-  const std::string text = as_text(sample(), {.lines = {{"kit", "small"}}, .notes = {}}, 100, false);
+  const std::string text =
+      as_text(sample(), {.lines = {{"kit", "small"}}, .notes = {}}, 100, false);
   EXPECT_NE(text.find(".600 [.31, .83]"), std::string::npos) << text;
   EXPECT_NE(text.find("baseline: uniform"), std::string::npos);
   EXPECT_NE(text.find("uncalibrated"), std::string::npos);
   EXPECT_NE(text.find(".985"), std::string::npos);
   EXPECT_EQ(text.find('\033'), std::string::npos);
-  for (const std::string_view line : split(text, '\n')) EXPECT_LE(count_code_points(line), 100U) << line;
+  for (const std::string_view line : split(text, '\n'))
+    EXPECT_LE(count_code_points(line), 100U) << line;
 }
 
 TEST(TextReport, SaysPlainlyWhatIsStuckVoidAndRefused) {

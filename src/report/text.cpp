@@ -1,8 +1,9 @@
+#include "base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "report/format.h"
 #include "report/report.h"
 
@@ -32,16 +33,21 @@ std::string line(const std::string& name, const std::vector<std::string>& cells)
 
 std::string figures_line(const Column& column, const Figures& f) {
   const std::string accuracy = f.uncalibrated ? "uncalibrated" : with_interval(f.accuracy);
-  return line(column.name(), {accuracy, fmt::format("{}", f.uncalibrated ? f.auroc_n : f.accuracy.n),
-                              number(f.brier, 3), share(f.auroc), share(f.median_mass),
-                              duration(f.median_s), duration(f.p95_s)});
+  return line(
+      column.name(),
+      {accuracy, fmt::format("{}", f.uncalibrated ? f.auroc_n : f.accuracy.n), number(f.brier, 3),
+       share(f.auroc), share(f.median_mass), duration(f.median_s), duration(f.p95_s)});
 }
 
 class Style {
  public:
   explicit Style(bool colour) : colour_(colour) {}
-  std::string bold(const std::string& text) const { return colour_ ? "\033[1m" + text + "\033[0m" : text; }
-  std::string dim(const std::string& text) const { return colour_ ? "\033[2m" + text + "\033[0m" : text; }
+  std::string bold(const std::string& text) const {
+    return colour_ ? "\033[1m" + text + "\033[0m" : text;
+  }
+  std::string dim(const std::string& text) const {
+    return colour_ ? "\033[2m" + text + "\033[0m" : text;
+  }
 
  private:
   bool colour_;
@@ -66,12 +72,14 @@ std::string wrapped(const std::string& text, std::size_t width) {
 
 }  // namespace
 
-std::string as_text(const score::Scores& scores, const Heading& heading, std::size_t width, bool colour) {
+std::string as_text(const score::Scores& scores, const Heading& heading, std::size_t width,
+                    bool colour) {
   const Style style(colour);
   std::string out;
   std::size_t key_width = 0;
   for (const auto& [key, _] : heading.lines) key_width = std::max(key_width, key.size());
-  for (const auto& [key, value] : heading.lines) out += pad(key, key_width + 2, false) + value + "\n";
+  for (const auto& [key, value] : heading.lines)
+    out += pad(key, key_width + 2, false) + value + "\n";
   for (const std::string& task : scores.tasks) {
     const Figures* base = baselines(scores, task);
     if (base == nullptr) continue;
@@ -83,12 +91,15 @@ std::string as_text(const score::Scores& scores, const Heading& heading, std::si
         if (f.task == task) out += figures_line(column, f);
       }
     }
-    const auto baseline = [&](const char* name, const std::string& accuracy, std::size_t n, std::optional<double> brier) {
+    const auto baseline = [&](const char* name, const std::string& accuracy, std::size_t n,
+                              std::optional<double> brier) {
       out += style.dim(line(name, {accuracy, fmt::format("{}", n), number(brier, 3)}));
     };
     baseline("baseline: uniform", share(base->uniform.value), base->uniform.n, base->uniform_brier);
-    baseline("baseline: prior (commonest)", with_interval(base->majority), base->majority.n, base->prior_brier);
-    baseline("baseline: keyword overlap", with_interval(base->overlap), base->overlap.n, std::nullopt);
+    baseline("baseline: prior (commonest)", with_interval(base->majority), base->majority.n,
+             base->prior_brier);
+    baseline("baseline: keyword overlap", with_interval(base->overlap), base->overlap.n,
+             std::nullopt);
   }
   std::vector<std::string> notes = heading.notes;
   std::ranges::move(remarks(scores), std::back_inserter(notes));

@@ -233,8 +233,7 @@ Scores score_rows(std::span<const Row> rows) {
           if (row.arm != arm || row.task != task) continue;
           const auto found = row.readings.find(reading);
           const ReadingRecord* given = found == row.readings.end() ? nullptr : &found->second;
-          any = any || reading == "nothing" ||
-                (given != nullptr && has_variant(*given, variant));
+          any = any || reading == "nothing" || (given != nullptr && has_variant(*given, variant));
           tally.add_row(row, given, variant);
           if (given != nullptr) all.add_row(row, given, variant);
         }

@@ -7,9 +7,10 @@
 //   --- stderr
 //   …
 //
-// Several commands may stand in one file and share a folder of their own, %tmp. %data is tests/data,
-// %kits the project's kits. Where output varies it is replaced before it is compared: stamps by
-// %time, the box's name by %host, durations by %dur. DEEM_UPDATE_GOLDEN=1 rewrites the files.
+// Several commands may stand in one file and share a folder of their own, %tmp. %data is
+// tests/data, %kits the project's kits. Where output varies it is replaced before it is compared:
+// stamps by %time, the box's name by %host, durations by %dur. DEEM_UPDATE_GOLDEN=1 rewrites the
+// files.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -90,7 +91,8 @@ std::vector<std::string> words_of(const std::string& command) {
 }
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
-  for (std::size_t at = 0; !from.empty() && (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+  for (std::size_t at = 0; !from.empty() && (at = text.find(from, at)) != std::string::npos;
+       at += to.size()) {
     text.replace(at, from.size(), to);
   }
 }
@@ -136,8 +138,9 @@ TEST_P(Golden, HoldsItsOutputAndExitCode) {
     std::vector<std::string> argv = words_of(expanded(steps[i].command));
     ASSERT_EQ(argv.at(0), "deem") << "a command begins with deem";
     argv[0] = DEEM_PROGRAM;
-    const Result<Finished> done =
-        run_process({.argv = argv, .environment = {"LANG=C.UTF-8", "HOME=" + folder_}, .folder = folder_}, Seconds(120));
+    const Result<Finished> done = run_process(
+        {.argv = argv, .environment = {"LANG=C.UTF-8", "HOME=" + folder_}, .folder = folder_},
+        Seconds(120));
     ASSERT_TRUE(done) << done.error().message;
     got[i].exit = done->ending.signal != 0 ? 128 + done->ending.signal : done->ending.code;
     got[i].out = folded(done->output);

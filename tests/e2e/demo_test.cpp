@@ -32,7 +32,9 @@ class Demo : public testing::Test {
 
   Command command(std::vector<std::string> args) const {
     args.insert(args.begin(), DEEM_PROGRAM);
-    return {.argv = std::move(args), .environment = {"LANG=C.UTF-8", "HOME=" + folder_}, .folder = folder_};
+    return {.argv = std::move(args),
+            .environment = {"LANG=C.UTF-8", "HOME=" + folder_},
+            .folder = folder_};
   }
   Finished deem(std::vector<std::string> args) const {
     auto done = run_process(command(std::move(args)), Seconds(600));
@@ -49,7 +51,8 @@ class Demo : public testing::Test {
 };
 
 TEST_F(Demo, AsksScoresAndWritesItsReport) {
-  const Finished done = deem({"demo", "--model", model_, "--limit", "3", "--out", "run", "--threads", "1"});
+  const Finished done =
+      deem({"demo", "--model", model_, "--limit", "3", "--out", "run", "--threads", "1"});
   ASSERT_EQ(done.ending.code, 0) << done.errors;
   EXPECT_NE(done.output.find("readout letters:raw"), std::string::npos) << done.output;
   EXPECT_NE(done.output.find("baseline: keyword overlap"), std::string::npos);
@@ -76,8 +79,9 @@ TEST_F(Demo, AsksScoresAndWritesItsReport) {
 }
 
 TEST_F(Demo, RefusesTheStateThatDoesNotFitAndCountsIt) {
-  const Finished done = deem({"run", "--kit", DEEM_SOURCE_DIR "/kits/demo", "--task", "answered", "--seat",
-                              "local:" + model_, "--context", "200", "--limit", "4", "--out", "run", "--threads", "1"});
+  const Finished done = deem({"run", "--kit", DEEM_SOURCE_DIR "/kits/demo", "--task", "answered",
+                              "--seat", "local:" + model_, "--context", "200", "--limit", "4",
+                              "--out", "run", "--threads", "1"});
   ASSERT_EQ(done.ending.code, 0) << done.errors;
   std::size_t refused = 0;
   for (const record::Row& row : rows("run")) {
@@ -93,13 +97,25 @@ TEST_F(Demo, RefusesTheStateThatDoesNotFitAndCountsIt) {
 // The real program, killed with SIGKILL at random moments of its work, then resumed to its end.
 TEST_F(Demo, SurvivesKillAndResumesWithoutLossOrDoubles) {
   std::mt19937 random(7);
-  const std::vector<std::string> start = {"run",    "--kit", DEEM_SOURCE_DIR "/kits/demo", "--task", "urgency",
-                                          "--seat", "local:" + model_, "--reading", "letters", "--out", "run",
-                                          "--threads", "1", "--quiet"};
+  const std::vector<std::string> start = {"run",
+                                          "--kit",
+                                          DEEM_SOURCE_DIR "/kits/demo",
+                                          "--task",
+                                          "urgency",
+                                          "--seat",
+                                          "local:" + model_,
+                                          "--reading",
+                                          "letters",
+                                          "--out",
+                                          "run",
+                                          "--threads",
+                                          "1",
+                                          "--quiet"};
   std::size_t before = 0;
   for (int i = 0; i < 5; ++i) {
     const bool began = file_exists(folder_ + "/run/run.json");
-    auto child = Process::spawn(command(began ? std::vector<std::string>{"resume", "run", "--quiet"} : start));
+    auto child = Process::spawn(
+        command(began ? std::vector<std::string>{"resume", "run", "--quiet"} : start));
     ASSERT_TRUE(child) << child.error().message;
     std::this_thread::sleep_for(std::chrono::milliseconds(300 + random() % 900));
     child->send(SIGKILL);
@@ -126,8 +142,9 @@ TEST_F(Demo, SurvivesKillAndResumesWithoutLossOrDoubles) {
 }
 
 TEST_F(Demo, FinishesTheRowInFlightAtAnInterrupt) {
-  auto child = Process::spawn(command({"run", "--kit", DEEM_SOURCE_DIR "/kits/demo", "--seat", "local:" + model_,
-                                       "--out", "run", "--threads", "1", "--quiet"}));
+  auto child =
+      Process::spawn(command({"run", "--kit", DEEM_SOURCE_DIR "/kits/demo", "--seat",
+                              "local:" + model_, "--out", "run", "--threads", "1", "--quiet"}));
   ASSERT_TRUE(child);
   for (int i = 0; i < 600 && !file_exists(folder_ + "/run/run.json"); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

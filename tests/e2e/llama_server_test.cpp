@@ -27,7 +27,8 @@ int free_port() {
   socklen_t size = sizeof address;
   int port = 0;
   auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(fd, generic, size) == 0 && ::getsockname(fd, generic, &size) == 0) port = ntohs(address.sin_port);
+  if (::bind(fd, generic, size) == 0 && ::getsockname(fd, generic, &size) == 0)
+    port = ntohs(address.sin_port);
   ::close(fd);
   return port;
 }
@@ -36,11 +37,13 @@ class TwoSeats : public testing::Test {
  protected:
   void SetUp() override {
     const char *model = std::getenv("DEEM_MODEL"), *server = std::getenv("DEEM_LLAMA_SERVER");
-    if (model == nullptr || server == nullptr) GTEST_SKIP() << "DEEM_MODEL or DEEM_LLAMA_SERVER is not set";
+    if (model == nullptr || server == nullptr)
+      GTEST_SKIP() << "DEEM_MODEL or DEEM_LLAMA_SERVER is not set";
     const std::string port = std::to_string(free_port());
-    auto started = Process::spawn({.argv = {server, "-m", model, "--host", "127.0.0.1", "--port", port, "-c", "4096",
-                                            "-np", "1", "-t", "1", "--no-webui"},
-                                   .environment = own_environment()});
+    auto started =
+        Process::spawn({.argv = {server, "-m", model, "--host", "127.0.0.1", "--port", port, "-c",
+                                 "4096", "-np", "1", "-t", "1", "--no-webui"},
+                        .environment = own_environment()});
     ASSERT_TRUE(started) << started.error().message;
     server_ = std::make_unique<Process>(std::move(*started));
     remote_ = make("llama-server:http://127.0.0.1:" + port);
@@ -80,20 +83,24 @@ TEST_F(TwoSeats, CountTheSameTokensAndReadTheSameLetters) {
     for (std::size_t i = 2; i < 6; ++i) {
       const kit::Item& item = task.items[i];
       if (item.question.options.size() > 12 || kit_.states[item.state].text.size() > 4000) continue;
-      const std::string prompt = bench::make_letters_prompt(kit_, item, kit_.states[item.state].text).prompts[0];
+      const std::string prompt =
+          bench::make_letters_prompt(kit_, item, kit_.states[item.state].text).prompts[0];
       const auto there = remote_->count_chat(prompt), here = local_->count_chat(prompt);
       ASSERT_TRUE(there) << there.error().message;
       EXPECT_EQ(*there, *here);
-      const seat::PositionRequest request{prompt, item.question.options.size(), decision::LetterPolicy::Exact, 20};
+      const seat::PositionRequest request{prompt, item.question.options.size(),
+                                          decision::LetterPolicy::Exact, 20};
       const auto a = remote_->first_position(request, {}), b = local_->first_position(request, {});
       ASSERT_TRUE(a) << a.error().message;
       ASSERT_TRUE(b) << b.error().message;
       EXPECT_EQ(a->usage.prompt_tokens, b->usage.prompt_tokens);
-      const auto ra = decision::read_letters(a->position, request.letters, {}), rb = decision::read_letters(b->position, request.letters, {});
+      const auto ra = decision::read_letters(a->position, request.letters, {}),
+                 rb = decision::read_letters(b->position, request.letters, {});
       ASSERT_EQ(ra.cause, rb.cause);
       std::vector<double> pa, pb;
       for (std::size_t k = 0; k < request.letters; ++k) {
-        ASSERT_TRUE(ra.logprobs[k] && rb.logprobs[k]) << task.name << " " << item.id << " letter " << k;
+        ASSERT_TRUE(ra.logprobs[k] && rb.logprobs[k])
+            << task.name << " " << item.id << " letter " << k;
         pa.push_back(std::exp(*ra.logprobs[k]));
         pb.push_back(std::exp(*rb.logprobs[k]));
         // llama-server rounds activations to 8 bits against quantised weights, the local seat does
