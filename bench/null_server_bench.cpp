@@ -173,7 +173,7 @@ std::string captured_request(const decision::Layout& layout, const std::string& 
 class BareClient {
  public:
   BareClient(const std::string& address, std::string request) : request_(std::move(request)) {
-    fd_ = std::move(*net::connect_to(*net::parse_url(address), TimePoint::max()));
+    fd_ = std::move(*net::connect_to(*net::parse_url(address), {}));
     DEEM_CHECK(::fcntl(fd_.get(), F_SETFL, 0) == 0);  // plain blocking calls
     send();
     char buffer[65536];

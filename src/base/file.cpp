@@ -178,6 +178,17 @@ std::string join_path(std::string_view folder, std::string_view name) {
   return path.append(name);
 }
 
+namespace {
+
+/// Whether `path` still names the open file: whoever held the lock before may have removed it.
+bool still_names(const std::string& path, const Fd& file) {
+  struct stat opened{}, named{};
+  return fstat(file.get(), &opened) == 0 && stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+}  // namespace
+
 Result<FileLock> FileLock::acquire(const std::string& path) {
   Fd file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!file) return fail(Error::Code::Unavailable, path + ": " + system_words(errno));
@@ -193,6 +204,7 @@ Result<FileLock> FileLock::acquire(const std::string& path) {
     return fail(Error::Code::Unavailable,
                 path + ": held by " + (known ? "process " + std::string(pid) : "another process"));
   }
+  if (!still_names(path, file)) return acquire(path);
   // The pid only serves the other's message, so a full disk does not refuse the lock.
   if (ftruncate(file.get(), 0) == 0) write_all(file.get(), std::to_string(getpid()) + "\n");
   return FileLock(std::move(file));

@@ -24,14 +24,16 @@ bool write_all(int fd, std::string_view bytes) {
 
 }  // namespace
 
-Journal::Journal(std::string path, FileLock lock, Fd fd, record::RowsFile found)
+Journal::Journal(std::string path, FileLock lock, Fd fd, record::RowsFile found, bool made_folder)
     : path_(std::move(path)),
       lock_(std::move(lock)),
+      made_folder_(made_folder),
       found_(std::move(found)),
       fd_(std::move(fd)),
       size_(found_.good_bytes) {}
 
 Result<std::unique_ptr<Journal>> Journal::open(const std::string& folder) {
+  const bool new_folder = !is_folder(folder);
   if (Result<void> made = make_folders(folder); !made) return fail(made.error());
   Result<FileLock> lock = FileLock::acquire(join_path(folder, "lock"));
   if (!lock) {
@@ -49,7 +51,16 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string& folder) {
     return fail(Error::Code::Unavailable, path + ": " + system_words());
   }
   return std::unique_ptr<Journal>(
-      new Journal(path, std::move(*lock), std::move(fd), std::move(*found)));
+      new Journal(path, std::move(*lock), std::move(fd), std::move(*found), new_folder));
+}
+
+void Journal::discard(std::unique_ptr<Journal> journal) {
+  if (journal->size_ > 0) return;
+  const std::string rows = journal->path_;
+  const std::string folder = rows.substr(0, rows.rfind('/'));
+  ::unlink(rows.c_str());
+  ::unlink(join_path(folder, "lock").c_str());
+  if (journal->made_folder_) ::rmdir(folder.c_str());
 }
 
 Journal::~Journal() { ::fdatasync(fd_.get()); }

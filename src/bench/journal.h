@@ -25,6 +25,10 @@ class Journal {
   static Result<std::unique_ptr<Journal>> open(const std::string& folder);
   ~Journal();
 
+  /// Takes back what `open` made, for a run that never began: an empty rows file, the lock and the
+  /// folder, as far as nothing else lies there.
+  static void discard(std::unique_ptr<Journal> journal);
+
   /// What was there when the journal was opened.
   const record::RowsFile& found() const { return found_; }
   std::vector<record::Row> take_found_rows() { return std::move(found_.rows); }
@@ -34,10 +38,11 @@ class Journal {
   Result<void> append(const record::Row& row);
 
  private:
-  Journal(std::string path, FileLock lock, Fd fd, record::RowsFile found);
+  Journal(std::string path, FileLock lock, Fd fd, record::RowsFile found, bool made_folder);
 
   const std::string path_;
   const FileLock lock_;
+  const bool made_folder_;
   record::RowsFile found_;
   std::mutex mutex_;  // guards all below
   Fd fd_;

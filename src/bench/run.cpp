@@ -224,7 +224,13 @@ Result<Outcome> run(const Config& config, const RunOptions& options, const SeatF
                   problem.message + "; it will be asked again");
   }
   Result<Setup> setup = set_up(config, *kit, *plan, make_seat, observer, stop);
-  if (!setup) return fail(setup.error());
+  if (!setup || stop.stop_requested()) {
+    const std::size_t kept = (*journal)->found().rows.size();
+    if (!there) Journal::discard(std::move(*journal));
+    if (!stop.stop_requested()) return fail(setup.error());
+    return Outcome{
+        .end = Outcome::End::Interrupted, .began = false, .folder = config.out, .rows = kept};
+  }
   Result<record::RunRecord> record =
       begin(config, options.resume, make_run_record(config, *kit, *setup, count_rows(*plan)));
   if (!record) return fail(record.error());

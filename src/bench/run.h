@@ -47,6 +47,7 @@ class Observer {
 struct Outcome {
   enum class End { Done, Interrupted, TooManyErrors };
   End end = End::Done;
+  bool began = true;  // false: stopped before the first row, and a new run left nothing behind
   std::string folder;
   std::size_t rows = 0, asked_now = 0, errors = 0, refused = 0;
 };

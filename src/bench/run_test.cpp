@@ -117,6 +117,59 @@ TEST_F(Running, StopsBetweenRowsAndResumesWithWhatIsMissingOnly) {
   EXPECT_EQ(second->asked_now, 12U - static_cast<std::size_t>(asked));
 }
 
+TEST_F(Running, AStopWhileASeatHangsBeforeTheFirstRowLeavesNothing) {
+  script.hangs_on_identity = true;
+  script.before_identity = [&] {
+    EXPECT_TRUE(is_folder(config.out));
+    listener.stop.request_stop();  // before the seat hangs, as well as while
+  };
+  const auto outcome = go();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->end, Outcome::End::Interrupted);
+  EXPECT_FALSE(outcome->began);
+  EXPECT_EQ(outcome->rows, 0u);
+  EXPECT_FALSE(is_folder(config.out));
+
+  script.before_identity = nullptr;
+  listener.stop = std::stop_source();
+  const std::jthread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    listener.stop.request_stop();
+  });
+  const auto hung = go();
+  ASSERT_TRUE(hung) << hung.error().message;
+  EXPECT_FALSE(hung->began);
+  EXPECT_FALSE(is_folder(config.out));
+}
+
+TEST_F(Running, ASeatThatCanNotBeOpenedLeavesNothingOfANewRun) {
+  config.arms[0].seat.address = "elsewhere";
+  const SeatFactory none = [](const seat::SeatSpec&) -> Result<std::unique_ptr<seat::Seat>> {
+    return fail(Error::Code::Unavailable, "nobody there");
+  };
+  EXPECT_FALSE(run(config, {}, none, listener, {}));
+  EXPECT_FALSE(is_folder(config.out));
+  ASSERT_TRUE(make_folders(config.out));  // the user's own stays
+  EXPECT_FALSE(run(config, {}, none, listener, {}));
+  EXPECT_TRUE(is_folder(config.out));
+}
+
+TEST_F(Running, AStopBeforeResumingKeepsWhatIsThere) {
+  listener.stop_after = 3;
+  ASSERT_TRUE(go());
+  script.before_identity = [&] { listener.stop.request_stop(); };
+  listener.stop = std::stop_source();
+  const auto outcome = go({.resume = true});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_FALSE(outcome->began);
+  EXPECT_EQ(outcome->rows, rows().size());
+  script.before_identity = nullptr;
+  listener.stop = std::stop_source();
+  listener.stop_after = 0;
+  ASSERT_TRUE(go({.resume = true}));
+  expect_complete();
+}
+
 TEST_F(Running, RefusesToResumeWhenTheSeatIsAnother) {
   listener.stop_after = 3;
   ASSERT_TRUE(go());

@@ -20,6 +20,11 @@ std::int64_t words(const std::string& text) {
 }  // namespace
 
 Result<seat::Identity> ScriptedSeat::identify() {
+  if (script_.before_identity) script_.before_identity();
+  if (script_.hangs_on_identity) {
+    given_up_.wait(false);
+    return fail(Error::Code::Unavailable, "given up");
+  }
   seat::Identity identity;
   identity.kind = "scripted";
   identity.address = "nowhere";

@@ -19,6 +19,8 @@ class ScriptedSeat : public seat::Seat {
     std::int64_t prompt_tokens_lie = 0;  // added to the count a reply reports
     std::function<std::optional<Error>(const std::string& prompt)> fails = nullptr;
     std::function<void()> before_reply = nullptr;
+    std::function<void()> before_identity = nullptr;
+    bool hangs_on_identity = false;  // until it is told to give up
     std::function<decision::FirstPosition(const seat::PositionRequest&)> position = nullptr;
     std::string written = "A";
   };
@@ -40,8 +42,13 @@ class ScriptedSeat : public seat::Seat {
                                            const seat::Schedule& schedule) override;
   Result<seat::WriteReply> write(const seat::WriteRequest& request,
                                  const seat::Schedule& schedule) override;
+  void give_up() override {
+    given_up_ = true;
+    given_up_.notify_all();
+  }
 
  private:
+  std::atomic<bool> given_up_ = false;
   const Script& script_;
   Calls& calls_;
 };

@@ -49,12 +49,27 @@ std::size_t letters_needed(const Arm& arm, const kit::Kit& kit, const std::vecto
   return most;
 }
 
-Result<OpenSeat> open_seat(const seat::SeatSpec& spec, const SeatFactory& make_seat) {
+/// Ends a seat's calls when a stop is asked for while this lives.
+class GiveUp {
+ public:
+  GiveUp(const std::stop_token& stop, seat::Seat& seat) : on_stop_(stop, Call{&seat}) {}
+
+ private:
+  struct Call {
+    seat::Seat* seat;
+    void operator()() const { seat->give_up(); }
+  };
+  std::stop_callback<Call> on_stop_;
+};
+
+Result<OpenSeat> open_seat(const seat::SeatSpec& spec, const SeatFactory& make_seat,
+                           const std::stop_token& stop) {
   OpenSeat open;
   open.spec = spec;
   Result<std::unique_ptr<seat::Seat>> made = make_seat(spec);
   if (!made) return fail(made.error());
   open.seat = std::move(*made);
+  const GiveUp on_stop(stop, *open.seat);
   Result<seat::Identity> identity = open.seat->identify();
   if (!identity) return fail(identity.error());
   open.identity = std::move(*identity);
@@ -80,6 +95,25 @@ Result<void> prove(ReadyArm& ready, seat::Seat& seat, std::size_t letters) {
   return {};
 }
 
+Result<ReadyArm> make_ready(const Arm& arm, const kit::Kit& kit, const std::vector<Unit>& plan,
+                            std::size_t arm_index, OpenSeat& open, Observer& observer,
+                            const std::stop_token& stop) {
+  const GiveUp on_stop(stop, *open.seat);
+  ReadyArm ready;
+  Result<void> proved = prove(ready, *open.seat, letters_needed(arm, kit, plan, arm_index));
+  if (!proved) return fail(proved.error());
+  observer.stage("census of arm " + arm.name);
+  Result<CensusResult> census =
+      take_census(arm, kit, plan, arm_index, *open.seat, open.identity.context, stop);
+  if (!census) return fail(census.error());
+  ready.census = std::move(*census);
+  if (ready.census.not_measured) {
+    observer.note("arm " + arm.name + ": census not measured (" + *ready.census.not_measured +
+                  "); over-long prompts are found only when the server says so");
+  }
+  return ready;
+}
+
 Json census_json(const CensusResult& census) {
   Json out = Json::object();
   if (census.not_measured) {
@@ -99,31 +133,22 @@ Json census_json(const CensusResult& census) {
 Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vector<Unit>& plan,
                      const SeatFactory& make_seat, Observer& observer, std::stop_token stop) {
   Setup setup;
-  for (std::size_t a = 0; a < config.arms.size(); ++a) {
-    const Arm& arm = config.arms[a];
-    const std::string where = "arm " + arm.name;
-    ReadyArm ready;
-    const auto known = std::ranges::find(setup.seats, arm.seat, &OpenSeat::spec);
-    ready.seat = static_cast<std::size_t>(known - setup.seats.begin());
+  for (std::size_t a = 0; a < config.arms.size() && !stop.stop_requested(); ++a) {
+    const std::string where = "arm " + config.arms[a].name;
+    const seat::SeatSpec& spec = config.arms[a].seat;
+    const auto known = std::ranges::find(setup.seats, spec, &OpenSeat::spec);
+    const auto seat = static_cast<std::size_t>(known - setup.seats.begin());
     if (known == setup.seats.end()) {
-      observer.stage("opening " + arm.seat.kind + ":" + arm.seat.address);
-      Result<OpenSeat> open = open_seat(arm.seat, make_seat);
+      observer.stage("opening " + spec.kind + ":" + spec.address);
+      Result<OpenSeat> open = open_seat(spec, make_seat, stop);
       if (!open) return fail(where, open.error());
       setup.seats.push_back(std::move(*open));
     }
-    OpenSeat& open = setup.seats[ready.seat];
-    Result<void> proved = prove(ready, *open.seat, letters_needed(arm, kit, plan, a));
-    if (!proved) return fail(where, proved.error());
-    observer.stage("census of " + where);
-    Result<CensusResult> census =
-        take_census(arm, kit, plan, a, *open.seat, open.identity.context, stop);
-    if (!census) return fail(where, census.error());
-    ready.census = std::move(*census);
-    if (ready.census.not_measured) {
-      observer.note(where + ": census not measured (" + *ready.census.not_measured +
-                    "); over-long prompts are found only when the server says so");
-    }
-    setup.arms.push_back(std::move(ready));
+    Result<ReadyArm> ready =
+        make_ready(config.arms[a], kit, plan, a, setup.seats[seat], observer, stop);
+    if (!ready) return fail(where, ready.error());
+    ready->seat = seat;
+    setup.arms.push_back(std::move(*ready));
   }
   return setup;
 }

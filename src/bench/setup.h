@@ -35,8 +35,9 @@ struct Setup {
   std::vector<ReadyArm> arms;  // as Config::arms
 };
 
-/// Identity → letter proof → census, for every arm. Errors: Unavailable and others of the seats,
-/// with the arm's name in front; BadInput when letters can not be told apart on a seat.
+/// Identity → letter proof → census, for every arm. A stop ends it early, calls in flight too: what
+/// it returns then is not to be used. Errors: Unavailable and others of the seats, with the arm's
+/// name in front; BadInput when letters can not be told apart on a seat.
 Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vector<Unit>& plan,
                      const SeatFactory& make_seat, Observer& observer, std::stop_token stop);
 

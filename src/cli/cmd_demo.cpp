@@ -6,10 +6,8 @@
 
 #include "base/embedded.h"
 #include "base/file.h"
-#include "base/interrupt.h"
 #include "bench/run.h"
 #include "cli/run_flags.h"
-#include "cli/run_printer.h"
 #include "cli/show_score.h"
 #include "cli/verbs.h"
 
@@ -96,10 +94,12 @@ int run_demo(const Args& args) {
   }
   if (Result<void> unpacked = unpack_demo_kit(config.kit); !unpacked)
     return report_error(unpacked.error());
-  const Interrupt interrupt;
-  RunPrinter printer(quiet);
-  const auto outcome = bench::run(config, {}, seat::make_seat, printer, interrupt.token());
-  printer.finish();
+  const auto outcome = run_interruptibly(config, {}, quiet);
+  if (!file_exists(join_path(config.out, "run.json"))) {  // it never began
+    std::error_code ignored;
+    std::filesystem::remove_all(config.kit, ignored);
+    std::filesystem::remove(config.out, ignored);  // when empty
+  }
   return finish_run(outcome, config.out, *format, quiet);
 }
 

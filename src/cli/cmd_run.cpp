@@ -28,6 +28,16 @@ int print_dry_run(const bench::Config& config) {
 
 }  // namespace
 
+Result<bench::Outcome> run_interruptibly(const bench::Config& config,
+                                         const bench::RunOptions& options, bool quiet) {
+  const Interrupt interrupt;
+  RunPrinter printer(quiet);
+  const std::stop_callback hint(interrupt.token(), [&printer] {
+    printer.note("stopping after what is in flight; press Ctrl-C again to stop at once");
+  });
+  return bench::run(config, options, seat::make_seat, printer, interrupt.token());
+}
+
 int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
                OutputFormat format, bool quiet) {
   using End = bench::Outcome::End;
@@ -37,6 +47,10 @@ int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
       fmt::print(stderr, "rows so far are kept; go on with: deem resume {}\n", folder);
     }
     return code;
+  }
+  if (outcome->end == End::Interrupted && !outcome->began && outcome->rows == 0) {
+    fmt::print(stderr, "interrupted before the first question; nothing was written\n");
+    return kInterrupted;
   }
   if (outcome->end != End::Done) {
     fmt::print(stderr, "{}; {} rows kept; go on with: deem resume {}\n",
@@ -76,10 +90,7 @@ int run_run(const Args& args) {
   }
   if (Result<void> good = bench::check_config(*config); !good) return report_error(good.error());
   if (flags.dry_run) return print_dry_run(*config);
-  const Interrupt interrupt;
-  RunPrinter printer(flags.quiet);
-  const auto outcome = bench::run(*config, {}, seat::make_seat, printer, interrupt.token());
-  printer.finish();
+  const auto outcome = run_interruptibly(*config, {}, flags.quiet);
   return finish_run(outcome, config->out, *format, flags.quiet);
 }
 
@@ -102,11 +113,7 @@ int run_resume(const Args& args) {
   Result<bench::Config> config = bench::load_run_config(folder);
   if (!config) return report_error(config.error());
   config->max_errors = max_errors;
-  const Interrupt interrupt;
-  RunPrinter printer(quiet);
-  const auto outcome = bench::run(*config, {.resume = true, .retry_errors = retry}, seat::make_seat,
-                                  printer, interrupt.token());
-  printer.finish();
+  const auto outcome = run_interruptibly(*config, {.resume = true, .retry_errors = retry}, quiet);
   return finish_run(outcome, folder, *format, quiet);
 }
 

@@ -40,16 +40,21 @@ void RunPrinter::clear_line() {
   line_open_ = false;
 }
 
-void RunPrinter::finish() { clear_line(); }
+void RunPrinter::finish() {
+  const std::scoped_lock lock(mutex_);
+  clear_line();
+}
 
 void RunPrinter::stage(const std::string& what) {
   if (quiet_) return;
+  const std::scoped_lock lock(mutex_);
   clear_line();
   fmt::print(stderr, "  {}\n", what);
 }
 
 void RunPrinter::announce(const bench::Announcement& a) {
   if (quiet_) return;
+  const std::scoped_lock lock(mutex_);
   clear_line();
   std::string expect =
       a.expected_minutes
@@ -65,6 +70,7 @@ void RunPrinter::announce(const bench::Announcement& a) {
 
 void RunPrinter::row(const record::Row& row, const bench::Progress& p) {
   if (quiet_) return;
+  const std::scoped_lock lock(mutex_);
   const TimePoint now = Clock::now();
   const Seconds since = now - last_;
   const bool end = p.done == p.total;
@@ -90,6 +96,7 @@ void RunPrinter::row(const record::Row& row, const bench::Progress& p) {
 }
 
 void RunPrinter::note(const std::string& what) {
+  const std::scoped_lock lock(mutex_);
   clear_line();
   fmt::print(stderr, "note: {}\n", what);
 }

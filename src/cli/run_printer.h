@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdio>
+#include <mutex>
 #include <string>
 
 #include "bench/run.h"
@@ -27,6 +28,7 @@ class RunPrinter : public bench::Observer {
 
   const bool quiet_;
   const bool terminal_;
+  std::mutex mutex_;  // guards all below: a signal's note comes from its own thread
   bool line_open_ = false;
   TimePoint last_ = {};
 };

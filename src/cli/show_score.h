@@ -21,6 +21,10 @@ int show_score(const std::vector<std::string>& paths, OutputFormat format, bool 
 /// One row's answers under every variant, for a person; void and failed readings on stderr.
 int print_answers(const record::Row& row);
 
+/// Runs with progress on stderr; the first Ctrl-C says what it waits for, the second ends at once.
+Result<bench::Outcome> run_interruptibly(const bench::Config& config,
+                                         const bench::RunOptions& options, bool quiet);
+
 /// What `run`, `resume` and `demo` end with.
 int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
                OutputFormat format, bool quiet);

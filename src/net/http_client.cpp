@@ -1,5 +1,6 @@
 #include "net/http_client.h"
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -21,9 +22,9 @@ class Connection {
  public:
   Connection(Fd fd, std::optional<TlsSession> tls) : fd_(std::move(fd)), tls_(std::move(tls)) {}
 
-  Result<void> handshake(TimePoint deadline);
-  Io write(std::string_view head, std::string_view body, TimePoint deadline);
-  Io read(char* into, std::size_t room, std::size_t& got, TimePoint deadline);
+  Result<void> handshake(const Patience& patience);
+  Io write(std::string_view head, std::string_view body, const Patience& patience);
+  Io read(char* into, std::size_t room, std::size_t& got, const Patience& patience);
   /// Whether it is still good, looked at when it has been idle for a while; a server's closing
   /// in between shows as a reply without a byte.
   bool reusable() const { return Clock::now() - idle_since < kTrustIdle || is_quiet(fd_); }
@@ -33,23 +34,24 @@ class Connection {
   std::vector<char> buffer = std::vector<char>(kReadSize);  // grows to hold a long header
 
  private:
-  Io flush(TimePoint deadline) { return write_all(fd_, tls_->take_output(), {}, deadline); }
+  Io flush(const Patience& patience) { return write_all(fd_, tls_->take_output(), {}, patience); }
 
   Fd fd_;
   std::optional<TlsSession> tls_;
   std::vector<char> cipher_;
 };
 
-Result<void> Connection::handshake(TimePoint deadline) {
+Result<void> Connection::handshake(const Patience& patience) {
   char cipher[16 * 1024];
   for (;;) {
     const auto step = tls_->handshake();
-    const Io out = flush(deadline);
+    const Io out = flush(patience);
     if (step == TlsSession::Step::Failed) return fail(Error::Code::Unavailable, tls_->failure());
     if (step == TlsSession::Step::Done) return {};
     std::size_t got = 0;
-    const Io in = out == Io::Ok ? read_some(fd_, cipher, sizeof cipher, got, deadline) : out;
+    const Io in = out == Io::Ok ? read_some(fd_, cipher, sizeof cipher, got, patience) : out;
     if (in == Io::Timeout) return fail(Error::Code::Timeout, "no TLS handshake by the deadline");
+    if (in == Io::GivenUp) return fail(Error::Code::Unavailable, "given up");
     if (in != Io::Ok) {
       return fail(Error::Code::Unavailable,
                   "closed during the TLS handshake (is it an https port?)");
@@ -58,16 +60,16 @@ Result<void> Connection::handshake(TimePoint deadline) {
   }
 }
 
-Io Connection::write(std::string_view head, std::string_view body, TimePoint deadline) {
-  if (!tls_) return write_all(fd_, head, body, deadline);
+Io Connection::write(std::string_view head, std::string_view body, const Patience& patience) {
+  if (!tls_) return write_all(fd_, head, body, patience);
   if (tls_->write(head) != TlsSession::Step::Done || tls_->write(body) != TlsSession::Step::Done) {
     return Io::Failed;
   }
-  return flush(deadline);
+  return flush(patience);
 }
 
-Io Connection::read(char* into, std::size_t room, std::size_t& got, TimePoint deadline) {
-  if (!tls_) return read_some(fd_, into, room, got, deadline);
+Io Connection::read(char* into, std::size_t room, std::size_t& got, const Patience& patience) {
+  if (!tls_) return read_some(fd_, into, room, got, patience);
   cipher_.resize(16 * 1024);
   for (;;) {
     switch (tls_->read(into, room, got)) {
@@ -81,7 +83,7 @@ Io Connection::read(char* into, std::size_t room, std::size_t& got, TimePoint de
         break;
     }
     std::size_t n = 0;
-    const Io in = read_some(fd_, cipher_.data(), cipher_.size(), n, deadline);
+    const Io in = read_some(fd_, cipher_.data(), cipher_.size(), n, patience);
     if (in != Io::Ok) return in;
     tls_->feed({cipher_.data(), n});
   }
@@ -97,8 +99,8 @@ struct Attempt {
 };
 
 /// Reads one reply through Beast's parser.
-void receive(Connection& connection, const HttpOptions& options, bool head, TimePoint deadline,
-             Attempt& attempt) {
+void receive(Connection& connection, const HttpOptions& options, bool head,
+             const Patience& patience, Attempt& attempt) {
   namespace http = boost::beast::http;
   std::vector<char>& buffer = connection.buffer;
   std::size_t used = 0;  // bytes in the buffer the parser has not taken
@@ -115,7 +117,7 @@ void receive(Connection& connection, const HttpOptions& options, bool head, Time
   while (!parser->is_done()) {
     std::size_t got = 0;
     if (used == buffer.size()) buffer.resize(buffer.size() * 2);  // bounded by the header limit
-    attempt.io = connection.read(buffer.data() + used, buffer.size() - used, got, deadline);
+    attempt.io = connection.read(buffer.data() + used, buffer.size() - used, got, patience);
     if (attempt.io == Io::Ok && !attempt.any_byte) {
       attempt.any_byte = true;
       attempt.reply.first_byte = Clock::now();
@@ -170,10 +172,12 @@ struct HttpClient::Impl {
   HttpOptions options;
   std::optional<TlsContext> tls;
   std::string common;  // the header lines that never change
-  std::mutex mutex;    // guards idle
+  std::atomic<bool> given_up = false;
+  std::mutex mutex;  // guards idle
   std::vector<std::unique_ptr<Connection>> idle;
 
   std::string where() const { return options.url.to_string(); }
+  Patience patience_of(const HttpRequest& request) const { return {request.deadline, &given_up}; }
 
   std::unique_ptr<Connection> take_idle() {
     for (;;) {
@@ -194,13 +198,13 @@ struct HttpClient::Impl {
     if (idle.size() < options.idle_connections) idle.push_back(std::move(connection));
   }
 
-  Result<std::unique_ptr<Connection>> open(TimePoint deadline) const {
-    auto fd = connect_to(options.url, deadline);
+  Result<std::unique_ptr<Connection>> open(const Patience& patience) const {
+    auto fd = connect_to(options.url, patience);
     if (!fd) return fail(fd.error());
     if (!tls) return std::make_unique<Connection>(std::move(*fd), std::nullopt);
     auto connection =
         std::make_unique<Connection>(std::move(*fd), TlsSession::connect(*tls, options.url.host));
-    auto shaken = connection->handshake(deadline);
+    auto shaken = connection->handshake(patience);
     if (!shaken) return fail(where(), shaken.error());
     return connection;
   }
@@ -208,10 +212,11 @@ struct HttpClient::Impl {
   Attempt attempt(Connection& connection, const HttpRequest& request, std::string_view head) const {
     Attempt out;
     out.reply.sent = Clock::now();
-    out.io = connection.write(head, request.body, request.deadline);
+    const Patience patience = patience_of(request);
+    out.io = connection.write(head, request.body, patience);
     // A server may refuse a long body and close before it has read it all: its reply counts.
     if (out.io == Io::Ok || out.io == Io::Closed) {
-      receive(connection, options, request.method == "HEAD", request.deadline, out);
+      receive(connection, options, request.method == "HEAD", patience, out);
     }
     return out;
   }
@@ -239,6 +244,7 @@ HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 HttpClient::~HttpClient() = default;
 
 const Url& HttpClient::url() const { return impl_->options.url; }
+void HttpClient::give_up() { impl_->given_up = true; }
 
 Result<HttpReply> HttpClient::send(const HttpRequest& request) {
   std::string head;
@@ -255,7 +261,7 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
   auto connection = impl_->take_idle();
   for (bool fresh = connection == nullptr;; fresh = true) {
     if (fresh) {
-      auto opened = impl_->open(request.deadline);
+      auto opened = impl_->open(impl_->patience_of(request));
       if (!opened) return fail(opened.error());
       connection = std::move(*opened);
     }
@@ -274,6 +280,8 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
     switch (attempt.io) {
       case Io::Timeout:
         return fail(Error::Code::Timeout, where + ": no reply by the deadline");
+      case Io::GivenUp:
+        return fail(Error::Code::Unavailable, where + ": given up");
       case Io::Closed:
         return fail(
             Error::Code::Unavailable,

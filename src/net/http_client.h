@@ -56,6 +56,10 @@ class HttpClient {
   /// reply.
   Result<HttpReply> send(const HttpRequest& request);
 
+  /// Ends the calls in flight (within `kWaitSlice`) and every later one with Unavailable "given
+  /// up". From any thread.
+  void give_up();
+
   const Url& url() const;
 
  private:

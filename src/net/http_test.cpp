@@ -196,6 +196,33 @@ TEST(Http, TheDeadlineCoversADelayedReply) {
   EXPECT_GE(reply->first_byte - reply->sent, 100ms);
 }
 
+TEST(Http, GivingUpEndsACallInFlightAndEveryLaterOne) {
+  std::atomic<bool> asked = false;
+  const auto server = serve([&](const ServerRequest&) {
+    asked = true;
+    return ServerReply{.fault = ServerReply::Fault::Hang};
+  });
+  for (const bool by_poll : {false, true}) {  // the way a read waits depends on the deadline
+    auto client = client_of(server.address());
+    asked = false;
+    const std::jthread ender([&] {
+      while (!asked) std::this_thread::sleep_for(1ms);
+      client.give_up();
+    });
+    const auto before = Clock::now();
+    const auto deadline = by_poll ? before + 400ms : TimePoint::max();
+    const auto reply = client.send({.path = "/", .deadline = deadline});
+    ASSERT_FALSE(reply);
+    if (!by_poll || reply.error().code != Error::Code::Timeout) {  // on a very slow machine
+      EXPECT_EQ(reply.error().code, Error::Code::Unavailable);
+      EXPECT_TRUE(reply.error().message.ends_with(": given up")) << reply.error().message;
+    }
+    const auto later = client.send({.path = "/"});
+    ASSERT_FALSE(later);
+    EXPECT_EQ(later.error().code, Error::Code::Unavailable);
+  }
+}
+
 TEST(Http, APastDeadlineIsATimeout) {
   const auto server = serve(echo);
   auto client = client_of(server.address());
@@ -333,8 +360,8 @@ class RawServer {
         }
         char buffer[4096];
         std::size_t got = 0;
-        (void)read_some(peer, buffer, sizeof buffer, got, Clock::now() + 1s);
-        (void)write_all(peer, bytes_, {}, Clock::now() + 1s);
+        (void)read_some(peer, buffer, sizeof buffer, got, {Clock::now() + 1s});
+        (void)write_all(peer, bytes_, {}, {Clock::now() + 1s});
       }
     });
   }

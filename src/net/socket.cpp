@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -29,22 +30,27 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
-/// Waits until `fd` has one of `events`; false when the deadline came first.
-bool wait_for(int fd, short events, TimePoint deadline) {
+/// Waits until `fd` has one of `events`. Timeout and GivenUp when that came first.
+Io wait_for(int fd, short events, const Patience& patience) {
   pollfd entry{fd, events, 0};
   for (;;) {
-    timespec left{};
-    const bool forever = deadline == TimePoint::max();
-    if (!forever) {
-      const auto ns = std::max<std::int64_t>(
-          0, std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - Clock::now()).count());
-      left = {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000};
-    }
-    const int n = ppoll(&entry, 1, forever ? nullptr : &left, nullptr);
-    if (n > 0) return true;
-    if (n == 0) return false;
-    if (errno != EINTR) return true;  // the next call on fd reports it
+    if (patience.ended()) return Io::GivenUp;
+    const auto now = Clock::now();
+    const auto slice = std::clamp<Clock::duration>(
+        patience.deadline - now, Clock::duration::zero(),
+        patience.given_up != nullptr ? Clock::duration(kWaitSlice) : std::chrono::hours(1));
+    const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(slice).count();
+    const timespec left{.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000};
+    const int n = ppoll(&entry, 1, &left, nullptr);
+    if (n > 0) return Io::Ok;
+    if (n < 0 && errno != EINTR) return Io::Ok;  // the next call on fd reports it
+    if (n == 0 && now + slice >= patience.deadline) return Io::Timeout;
   }
+}
+
+std::unexpected<Error> ended(Io how, std::string_view timeout) {
+  if (how == Io::GivenUp) return fail(Error::Code::Unavailable, "given up");
+  return fail(Error::Code::Timeout, std::string(timeout));
 }
 
 Io classify(int error) {
@@ -67,14 +73,18 @@ Lookup look_up(const std::string& host, std::uint16_t port, int flags) {
 }
 
 /// getaddrinfo has no deadline of its own: a slow look-up is left to finish on its thread.
-Result<Addresses> resolve(const std::string& host, std::uint16_t port, TimePoint deadline) {
+Result<Addresses> resolve(const std::string& host, std::uint16_t port, const Patience& patience) {
   auto numeric = look_up(host, port, AI_NUMERICHOST);
   if (numeric.code == 0) return std::move(numeric.list);
   std::packaged_task<Lookup()> task([host, port] { return look_up(host, port, AI_ADDRCONFIG); });
   auto answer = task.get_future();
   std::thread(std::move(task)).detach();
-  if (deadline != TimePoint::max() && answer.wait_until(deadline) != std::future_status::ready) {
-    return fail(Error::Code::Timeout, "look up " + host + ": no answer by the deadline");
+  while (answer.wait_until(std::min(patience.deadline, Clock::now() + kWaitSlice)) !=
+         std::future_status::ready) {
+    if (patience.ended()) return fail(Error::Code::Unavailable, "look up " + host + ": given up");
+    if (Clock::now() >= patience.deadline) {
+      return fail(Error::Code::Timeout, "look up " + host + ": no answer by the deadline");
+    }
   }
   auto found = answer.get();
   if (found.code != 0) {
@@ -84,7 +94,8 @@ Result<Addresses> resolve(const std::string& host, std::uint16_t port, TimePoint
   return std::move(found.list);
 }
 
-Result<Fd> connect_one(const sockaddr* address, socklen_t size, int family, TimePoint deadline) {
+Result<Fd> connect_one(const sockaddr* address, socklen_t size, int family,
+                       const Patience& patience) {
   Fd fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return fail(Error::Code::Unavailable, "socket: " + system_words(errno));
   if (family != AF_UNIX) {
@@ -93,19 +104,20 @@ Result<Fd> connect_one(const sockaddr* address, socklen_t size, int family, Time
   }
   int error = ::connect(fd.get(), address, size) == 0 ? 0 : errno;
   // A unix listener whose queue is full answers EAGAIN at once.
-  while (error == EAGAIN && family == AF_UNIX && Clock::now() < deadline) {
+  while (error == EAGAIN && family == AF_UNIX && Clock::now() < patience.deadline &&
+         !patience.ended()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     error = ::connect(fd.get(), address, size) == 0 ? 0 : errno;
   }
   if (error == EINPROGRESS) {
-    if (!wait_for(fd.get(), POLLOUT, deadline)) {
-      return fail(Error::Code::Timeout, "no connection by the deadline");
+    if (const Io io = wait_for(fd.get(), POLLOUT, patience); io != Io::Ok) {
+      return ended(io, "no connection by the deadline");
     }
     socklen_t length = sizeof error;
     getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &length);
   }
   if (error != 0) return fail(Error::Code::Unavailable, system_words(error));
-  const timeval slice{.tv_sec = 0, .tv_usec = std::chrono::microseconds(kReadSlice).count()};
+  const timeval slice{.tv_sec = 0, .tv_usec = std::chrono::microseconds(kWaitSlice).count()};
   if (::fcntl(fd.get(), F_SETFL, 0) != 0 ||
       ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof slice) != 0) {
     return fail(Error::Code::Unavailable, "socket: " + system_words(errno));
@@ -130,16 +142,16 @@ std::string system_words(int error) {
   return to_lower(std::error_code(error, std::generic_category()).message());
 }
 
-Result<Fd> connect_to(const Url& url, TimePoint deadline) {
+Result<Fd> connect_to(const Url& url, const Patience& patience) {
   const std::string where =
       "connect to " + (url.scheme == Url::Scheme::Unix ? url.host : url.authority());
   if (url.scheme == Url::Scheme::Unix) {
     const auto address = unix_address(url.host);
-    auto fd = connect_one(generic(address), sizeof address, AF_UNIX, deadline);
+    auto fd = connect_one(generic(address), sizeof address, AF_UNIX, patience);
     if (!fd) return fail(where, fd.error());
     return fd;
   }
-  auto addresses = resolve(url.host, url.port, deadline);
+  auto addresses = resolve(url.host, url.port, patience);
   if (!addresses) return fail(addresses.error());
   std::size_t left = 0;
   for (const addrinfo* a = addresses->get(); a != nullptr; a = a->ai_next) ++left;
@@ -147,12 +159,14 @@ Result<Fd> connect_to(const Url& url, TimePoint deadline) {
   for (const addrinfo* a = addresses->get(); a != nullptr; a = a->ai_next, --left) {
     // A dead first address must not eat the whole time of the next one.
     const auto now = Clock::now();
-    const auto until = deadline == TimePoint::max() || left == 0
-                           ? deadline
-                           : now + (deadline - now) / static_cast<std::int64_t>(left);
-    auto fd = connect_one(a->ai_addr, a->ai_addrlen, a->ai_family, until);
+    Patience part = patience;
+    if (patience.deadline != TimePoint::max()) {
+      part.deadline = now + (patience.deadline - now) / static_cast<std::int64_t>(left);
+    }
+    auto fd = connect_one(a->ai_addr, a->ai_addrlen, a->ai_family, part);
     if (fd) return fd;
     last = fd.error();
+    if (patience.ended()) break;
   }
   return fail(where, last);
 }
@@ -193,7 +207,7 @@ std::uint16_t local_port(const Fd& fd) {
   return ntohs(raw);
 }
 
-Io write_all(const Fd& fd, std::string_view head, std::string_view body, TimePoint deadline) {
+Io write_all(const Fd& fd, std::string_view head, std::string_view body, const Patience& patience) {
   while (!head.empty() || !body.empty()) {
     std::array<iovec, 2> parts{{{const_cast<char*>(head.data()), head.size()},
                                 {const_cast<char*>(body.data()), body.size()}}};
@@ -204,7 +218,7 @@ Io write_all(const Fd& fd, std::string_view head, std::string_view body, TimePoi
     if (n < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return classify(errno);
-      if (!wait_for(fd.get(), POLLOUT, deadline)) return Io::Timeout;
+      if (const Io io = wait_for(fd.get(), POLLOUT, patience); io != Io::Ok) return io;
       continue;
     }
     const auto sent = static_cast<std::size_t>(n);
@@ -215,11 +229,16 @@ Io write_all(const Fd& fd, std::string_view head, std::string_view body, TimePoi
   return Io::Ok;
 }
 
-Io read_some(const Fd& fd, char* into, std::size_t room, std::size_t& got, TimePoint deadline) {
+Io read_some(const Fd& fd, char* into, std::size_t room, std::size_t& got,
+             const Patience& patience) {
   for (;;) {
     // One call where the deadline is far: a poll before each read costs a tenth of a decision.
-    const bool near = deadline - Clock::now() < 2 * kReadSlice;
-    if (near && !wait_for(fd.get(), POLLIN, deadline)) return Io::Timeout;
+    const bool near = patience.deadline - Clock::now() < 2 * kWaitSlice;
+    if (near) {
+      if (const Io io = wait_for(fd.get(), POLLIN, patience); io != Io::Ok) return io;
+    } else if (patience.ended()) {
+      return Io::GivenUp;
+    }
     const ssize_t n = ::recv(fd.get(), into, room, near ? MSG_DONTWAIT : 0);
     if (n > 0) {
       got = static_cast<std::size_t>(n);

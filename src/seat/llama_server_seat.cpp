@@ -71,6 +71,8 @@ class LlamaServerSeat : public Seat {
     return static_cast<std::int64_t>(ids->size());
   }
 
+  void give_up() override { remote_.give_up(); }
+
   Result<std::int64_t> count_plain(const std::string& text) override {
     const auto list = tokenizer_.tokenize(text, true, false, remote_.deadline());
     if (!list) return fail(list.error());

@@ -82,6 +82,8 @@ class OllamaSeat : public Seat {
   Result<std::int64_t> count_chat(const std::string&) override {
     return unsupported("Ollama has no tokenizer route");
   }
+  void give_up() override { remote_.give_up(); }
+
   Result<std::int64_t> count_plain(const std::string&) override {
     return unsupported("Ollama has no tokenizer route");
   }

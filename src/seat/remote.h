@@ -63,6 +63,8 @@ class Remote {
   /// Adds which server and route an error came from.
   std::unexpected<Error> fail_at(std::string_view path, const Error& cause) const;
 
+  void give_up() { client_.give_up(); }
+
   const SeatSpec& spec() const { return spec_; }
   std::string address() const { return client_.url().to_string(); }
   /// The earlier of `schedule`'s deadline and the seat's own time per request from now.

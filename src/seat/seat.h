@@ -141,6 +141,10 @@ class Seat {
       std::span<const PositionRequest> requests, const Schedule& schedule);
   virtual std::vector<Result<LikelihoodReply>> likelihoods(
       std::span<const LikelihoodRequest> requests, const Schedule& schedule);
+
+  /// Ends the calls in flight and every later one, where the seat can, with an Unavailable. From
+  /// any thread; the seat is of no more use.
+  virtual void give_up() {}
 };
 
 /// How to reach a seat, from flags or deem.toml. Secrets are named, never held.

@@ -59,6 +59,8 @@ class VllmSeat : public Seat {
     return static_cast<std::int64_t>(ids->size());
   }
 
+  void give_up() override { remote_.give_up(); }
+
   Result<std::int64_t> count_plain(const std::string& text) override {
     const auto ids = tokenizer_.tokenize_text(text, true);
     if (!ids) return fail(ids.error());
