@@ -214,6 +214,15 @@ Result<Arm> parse_arm_flag(std::string_view text) {
   return arm;
 }
 
+bool suits(const seat::SeatSpec& seat, std::string_view key) {
+  const bool local = seat.kind == "local";
+  if (key == "key-env" || key == "key-file") return !local;
+  if (key == "ca-file") return seat.address.starts_with("https:");
+  if (key == "threads" || key == "gpu-layers") return local;
+  if (key == "context") return local || seat.kind == "ollama";
+  return true;
+}
+
 Result<void> check_arm(const Arm& arm) {
   const auto wrong = [&](std::string_view what) {
     return fail(Error::Code::BadInput, "arm " + arm.name + ": " + std::string(what));
@@ -222,6 +231,16 @@ Result<void> check_arm(const Arm& arm) {
   if (arm.name.find_first_of("/\\\n\t\"") != std::string::npos)
     return wrong("its name may hold no / \\ quote or control characters");
   if (arm.seat.kind.empty()) return wrong("has no seat; try seat=local:model.gguf");
+  const std::pair<std::string_view, bool> set[] = {
+      {"key-env", !arm.seat.key_env.empty()},   {"key-file", !arm.seat.key_file.empty()},
+      {"ca-file", !arm.seat.ca_file.empty()},   {"threads", arm.seat.threads != 0},
+      {"gpu-layers", arm.seat.gpu_layers != 0}, {"context", arm.seat.context != 0}};
+  for (const auto& [key, is_set] : set) {
+    if (is_set && !suits(arm.seat, key)) {
+      return wrong(std::string(key) + " has no meaning for the seat " + arm.seat.kind + ":" +
+                   arm.seat.address);
+    }
+  }
   if (arm.readings.empty()) return wrong("has no readings");
   const bool written =
       std::ranges::any_of(arm.readings, [](const auto& r) { return r.name == "written"; });

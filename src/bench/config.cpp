@@ -39,15 +39,21 @@ Result<std::string> text(const Json& value) {
   return value.as_string();
 }
 
-Result<void> add_arm(Config& config, const std::string& path, const Json& table) {
-  if (!table.is_object()) return fail(Error::Code::BadInput, "an arm is no table; write [[arm]]");
+/// An entry of [[arm]] at `place`; each fault is named at its own line.
+Result<void> add_arm(Config& config, const std::string& path, const codec::TomlDoc& doc,
+                     const std::string& place, const Json& table) {
+  if (!table.is_object()) {
+    return fail(Error::Code::BadInput, doc.where(place) + ": an arm is no table; write [[arm]]");
+  }
   Arm arm;
   for (const auto& [key, value] : table.members()) {
     const bool is_seat = key == "seat" && value.is_string();
     const Json used = is_seat ? Json(seat_from_folder(path, value.as_string())) : value;
-    if (Result<void> set = set_arm_member(arm, key, used); !set) return set;
+    if (Result<void> set = set_arm_member(arm, key, used); !set) {
+      return fail(doc.where(place + "/" + key), set.error());
+    }
   }
-  if (Result<void> good = check_arm(arm); !good) return good;
+  if (Result<void> good = check_arm(arm); !good) return fail(doc.where(place), good.error());
   config.arms.push_back(std::move(arm));
   return {};
 }
@@ -125,9 +131,16 @@ Result<Config> load_config(const std::string& path) {
         return fail(Error::Code::BadInput, doc->where(key) + ": write [[" + key + "]]");
       for (std::size_t i = 0; i < value.items().size(); ++i) {
         const Json& table = value.items()[i];
-        Result<void> added =
-            key == "arm" ? add_arm(config, path, table) : add_reading(config, table);
-        if (!added) return fail(doc->where(key + "/" + std::to_string(i)), added.error());
+        const std::string place = key + "/" + std::to_string(i);
+        if (key == "arm") {
+          if (Result<void> added = add_arm(config, path, *doc, place, table); !added)
+            return fail(added.error());
+          continue;
+        }
+        std::string member;
+        if (Result<void> added = add_reading(config, table, &member); !added) {
+          return fail(doc->where(member.empty() ? place : place + "/" + member), added.error());
+        }
       }
       continue;
     }

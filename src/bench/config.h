@@ -37,7 +37,7 @@ struct Config {
 codec::Json settings_json(const Config& config);
 
 /// Adds one [[reading]]: task, name, given, score, chat, empty. Errors: BadInput.
-Result<void> add_reading(Config& config, const codec::Json& json);
+Result<void> add_reading(Config& config, const codec::Json& json, std::string* at = nullptr);
 
 /// Reads settings_json's output into `config`. Errors: Corrupt.
 Result<void> read_settings(const codec::Json& settings, Config& config);

@@ -214,6 +214,9 @@ Result<Outcome> run(const Config& config, const RunOptions& options, const SeatF
                                            config.out + ", or another --out");
   }
   Result<kit::Kit> kit = load_sound_kit(config);
+  if (!kit && options.resume) {
+    return fail("the kit named in " + join_path(config.out, "run.json"), kit.error());
+  }
   if (!kit) return fail(kit.error());
   Result<std::vector<Unit>> plan = make_plan(config, *kit);
   if (!plan) return fail(plan.error());

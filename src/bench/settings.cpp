@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "bench/config.h"
+#include "kit/readings.h"
 
 namespace deem::bench {
 namespace {
@@ -40,32 +41,46 @@ std::optional<Order> parse_order(std::string_view name) {
   return found == std::end(kOrders) ? std::nullopt : std::optional(*found);
 }
 
-Result<void> add_reading(Config& config, const Json& json) {
+Result<void> add_reading(Config& config, const Json& json, std::string* at) {
+  const auto note_member = [at](const std::string& key) {
+    if (at != nullptr) *at = key;
+  };
   if (!json.is_object()) return fail(Error::Code::BadInput, "a reading is no table");
   for (const auto& [key, value] : json.members()) {
     static constexpr std::string_view kKnown[] = {"task",  "name", "given",
                                                   "score", "chat", "empty"};
     if (std::ranges::find(kKnown, key) == std::end(kKnown)) {
+      note_member(key);
       return fail(Error::Code::BadInput, "reading: no setting " + key +
                                              "; it takes task, name, given, score, chat and empty");
     }
   }
-  const auto text = [&](std::string_view key) { return json.get_string(key); };
-  if (!text("task") || !text("name") || !text("given") || !text("score")) {
-    return fail(Error::Code::BadInput, "a reading wants task, name, given and score");
+  for (const std::string_view key : {"task", "name", "given", "score", "empty"}) {
+    const Json* value = json.find(key);
+    if (value == nullptr && key != "empty") {
+      return fail(Error::Code::BadInput, "a reading wants task, name, given and score");
+    }
+    if (value != nullptr && !value->is_string()) {
+      note_member(std::string(key));
+      return fail(Error::Code::BadInput, "reading: " + std::string(key) + " wants a text");
+    }
   }
-  const std::string where = "reading " + *text("name");
-  kit::LikelihoodReading reading;
-  reading.name = *text("name");
-  Result<decision::Template> given = decision::Template::parse(*text("given"));
-  if (!given) return fail(where + ": given", given.error());
-  Result<decision::Template> score = decision::Template::parse(*text("score"));
-  if (!score) return fail(where + ": score", score.error());
-  reading.given = std::move(*given);
-  reading.score = std::move(*score);
-  reading.chat = json.get_bool("chat").value_or(false);
-  reading.empty = text("empty").value_or("N/A");
-  config.kit_options.extra_readings[*text("task") + "." + reading.name] = std::move(reading);
+  if (const Json* chat = json.find("chat"); chat != nullptr && !chat->is_bool()) {
+    note_member("chat");
+    return fail(Error::Code::BadInput, "reading: chat wants true or false");
+  }
+  const auto text = [&](std::string_view key) { return json.get_string(key); };
+  Result<kit::LikelihoodReading> reading =
+      kit::make_reading(*text("name"), *text("given"), *text("score"),
+                        json.get_bool("chat").value_or(false), text("empty").value_or("N/A"));
+  if (!reading) {
+    for (const std::string_view key : {"name", "given", "score"}) {
+      if (reading.error().message.starts_with(key)) note_member(std::string(key));
+    }
+    return fail("reading " + *text("name"), reading.error());
+  }
+  const std::string path = *text("task") + "." + reading->name;
+  config.kit_options.extra_readings[path] = std::move(*reading);
   return {};
 }
 

@@ -73,7 +73,7 @@ int run_demo(const Args& args) {
   bool quiet = false, full = false;
   app.add_option("--model", model, "a GGUF file; DEEM_MODEL when absent");
   app.add_option("--out", out, "run folder; runs/TIME-demo when absent");
-  app.add_option("--limit", limit, "only the first N items of each task");
+  app.add_option("--limit", limit, "only the first N items of each task (0: all)");
   app.add_flag("--full", full, "written answers to every item and more readings (minutes more)");
   app.add_option("--threads", threads, "threads of the model; the machine's cores when absent");
   app.add_option("--format", format_name, "of the table: text, md, csv or json");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -17,8 +18,9 @@ std::string absolute(const std::string& path) {
 }
 
 /// Arms out of --seat/--model/--mode/--reading: every seat in every mode.
-Result<std::vector<bench::Arm>> arms_from_flags(const RunFlags& flags) {
+Result<std::vector<bench::Arm>> arms_from_flags(const CLI::App& app, const RunFlags& flags) {
   std::vector<bench::Arm> arms;
+  std::set<std::string_view> used;  // settings some seat takes
   if (!flags.models.empty() && flags.models.size() != flags.seats.size()) {
     return fail(Error::Code::BadInput, "--model: give one for each --seat, or none");
   }
@@ -47,9 +49,19 @@ Result<std::vector<bench::Arm>> arms_from_flags(const RunFlags& flags) {
         members.emplace_back("readings", std::move(names));
       }
       for (auto& [key, value] : members) {
+        if (!bench::suits(arm.seat, key)) continue;
         if (Result<void> done = set(key, value); !done) return fail(done.error());
+        used.insert(key);
       }
       arms.push_back(std::move(arm));
+    }
+  }
+  if (flags.seats.empty()) return arms;
+  for (const std::string_view key :
+       {"key-env", "key-file", "ca-file", "threads", "gpu-layers", "context"}) {
+    const std::string flag = "--" + std::string(key);
+    if (app.count(flag) > 0 && !used.contains(key)) {
+      return fail(Error::Code::BadInput, flag + ": none of the seats has a use for it");
     }
   }
   return arms;
@@ -79,7 +91,7 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--out", flags.out, "run folder; runs/TIME-KIT when absent");
   app.add_option("--order", flags.order, "state (default), item or shuffle");
   app.add_option("--seed", flags.seed, "of the shuffle");
-  app.add_option("--limit", flags.limit, "only the first N items of each task");
+  app.add_option("--limit", flags.limit, "only the first N items of each task (0: all)");
   app.add_option("--repeat", flags.repeat, "ask everything N times");
   app.add_option("--concurrency", flags.concurrency, "requests in flight (1: latency is honest)");
   app.add_option("--group", flags.group,
@@ -140,7 +152,7 @@ Result<bench::Config> make_config(const CLI::App& app, const RunFlags& flags) {
     if (!arm) return fail(arm.error());
     config.arms.push_back(std::move(*arm));
   }
-  Result<std::vector<bench::Arm>> more = arms_from_flags(flags);
+  Result<std::vector<bench::Arm>> more = arms_from_flags(app, flags);
   if (!more) return fail(more.error());
   std::ranges::move(*more, std::back_inserter(config.arms));
   // A deem.toml may name its paths from its own folder, itself named from here.

@@ -225,9 +225,9 @@ struct Reader {
       task.readings.push_back(std::move(*reading));
       return;
     }
-    const bool in_score = reading.error().message.starts_with("score");
-    draft.refuse(at(path + (in_score ? "/score" : "/given")),
-                 "reading " + in_quotes(*name) + ": " + reading.error().message);
+    const std::string& message = reading.error().message;
+    const std::string part = message.substr(0, message.find_first_of(" :"));
+    draft.refuse(at(path + "/" + part), "reading " + in_quotes(*name) + ": " + message);
   }
 };
 

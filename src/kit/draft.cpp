@@ -1,5 +1,6 @@
 #include "kit/draft.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/digest.h"
@@ -87,6 +88,11 @@ bool Draft::afford(std::size_t bytes, Origin at) {
 
 std::vector<Finding> Draft::take_findings() {
   static constexpr const char* kNames[] = {"refusals", "warnings"};
+  const auto place = [this](const Finding& finding) {
+    const auto file = std::ranges::find(files_, finding.file);  // the kit's own come last
+    return std::pair(file - files_.begin(), finding.line);
+  };
+  std::ranges::stable_sort(findings_, {}, place);
   for (const std::size_t slot : {std::size_t{0}, std::size_t{1}}) {
     if (dropped_[slot] == 0) continue;
     findings_.push_back(

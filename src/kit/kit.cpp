@@ -35,6 +35,23 @@ std::string recognise_folder(const std::string& folder) {
   return "";
 }
 
+constexpr std::string_view kFormats[] = {"deem", "reference", "jsonl", "squad", "csv", "tsv"};
+
+/// Whether what was asked for is a format and one of a folder, or of a file.
+Result<void> check_format(const std::string& format, bool folder) {
+  if (format.empty()) return {};
+  if (std::ranges::find(kFormats, format) == std::end(kFormats)) {
+    return fail(Error::Code::BadInput, "kit format " + in_quotes(format) +
+                                           " is none of deem, reference, jsonl, squad, csv, tsv" +
+                                           did_you_mean(format, kFormats));
+  }
+  if ((format == "deem" || format == "reference") != folder) {
+    return fail(Error::Code::BadInput,
+                "kit format " + format + (folder ? " is a file" : " is a folder"));
+  }
+  return {};
+}
+
 Result<void> load_folder(Draft& draft, const LoadOptions& options) {
   Kit& kit = draft.kit;
   kit.format = options.format.empty() ? recognise_folder(kit.path) : options.format;
@@ -98,6 +115,10 @@ bool Loaded::refused() const {
 Result<Loaded> load_kit(const std::string& path, const LoadOptions& options) {
   Draft draft;
   draft.kit.path = path;
+  if (file_exists(path)) {
+    const auto good = check_format(options.format, is_folder(path));
+    if (!good) return fail(path, good.error());
+  }
   const auto loaded = is_folder(path) ? load_folder(draft, options) : load_file(draft, options);
   if (!loaded) return fail(loaded.error());
   apply_extra_readings(draft, options);

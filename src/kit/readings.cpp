@@ -7,9 +7,14 @@
 #include "base/check.h"
 #include "base/digest.h"
 #include "kit/fields.h"
+#include "kit/formats.h"
 
 namespace deem::kit {
 namespace {
+
+/// What an arm's readings may be called besides those of a kit.
+constexpr std::string_view kReservedReadings[] = {"letters", "words", "words-unlisted", "written",
+                                                  "all",     "prior", "reference"};
 
 LikelihoodReading built_in(std::string name, std::string_view given, std::string_view score) {
   auto reading = make_reading(std::move(name), given, score, false, "N/A");
@@ -31,6 +36,14 @@ Result<decision::Template> parse_part(std::string_view what, std::string_view te
 
 Result<LikelihoodReading> make_reading(std::string name, std::string_view given,
                                        std::string_view score, bool chat, std::string empty) {
+  if (!is_task_name(name)) {
+    return fail(Error::Code::BadInput,
+                "name " + in_quotes(name) + " may hold letters, digits, \"_\" and \"-\" only");
+  }
+  if (std::ranges::find(kReservedReadings, name) != std::end(kReservedReadings)) {
+    return fail(Error::Code::BadInput,
+                "name " + in_quotes(name) + " stands for a reading of deem's own");
+  }
   auto given_template = parse_part("given", given);
   if (!given_template) return fail(given_template.error());
   auto score_template = parse_part("score", score);

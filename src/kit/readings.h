@@ -9,8 +9,8 @@
 
 namespace deem::kit {
 
-/// A reading from its written parts. Errors: BadInput for a bad template, {options} or an empty
-/// `score`.
+/// A reading from its written parts. Errors: BadInput for a bad template, {options}, an empty
+/// `score` or a name that can not be asked for; the message begins with the part's name.
 Result<LikelihoodReading> make_reading(std::string name, std::string_view given,
                                        std::string_view score, bool chat, std::string empty);
 

@@ -147,6 +147,12 @@ std::string take_complaint() {
 
 Result<LoadedModel> load_model(const std::string& path, int gpu_layers, int threads) {
   start_backend();
+  if (gpu_layers > 0 && !llama_supports_gpu_offload()) {
+    return fail(
+        Error::Code::BadInput,
+        "gpu-layers: this deem is built without a GPU backend; DEEM_LLAMA_CMAKE_ARGS in the "
+        "README builds one");
+  }
   if (threads < 0) return fail(Error::Code::BadInput, "threads: can not be negative");
   if (auto magic = check_magic(path); !magic) return fail(magic.error());
   take_complaint();
