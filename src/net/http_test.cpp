@@ -7,9 +7,7 @@
 #include <thread>
 
 #include "base/file.h"
-#include "net/certificate.h"
-#include "net/http_client.h"
-#include "net/http_server.h"
+#include "net/http_pair.h"
 #include "net/socket.h"
 
 namespace deem::net {
@@ -17,28 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using Fault = ServerReply::Fault;
-
-HttpServer serve(Handler handler, ServerOptions options = {}) {
-  auto server = HttpServer::start(std::move(options), std::move(handler));
-  if (!server) ADD_FAILURE() << server.error().message;
-  return std::move(*server);
-}
-
-HttpClient client_of(const std::string& address, HttpOptions options = {}) {
-  options.url = *parse_url(address);
-  auto client = HttpClient::make(std::move(options));
-  if (!client) ADD_FAILURE() << client.error().message;
-  return std::move(*client);
-}
-
-ServerReply echo(const ServerRequest& request) {
-  return {.body = request.method + " " + request.target + " " + request.body};
-}
-
-HttpRequest within(std::chrono::milliseconds time, std::string_view path = "/x",
-                   std::string_view body = "b") {
-  return {.path = path, .body = body, .deadline = Clock::now() + time};
-}
 
 TEST(Http, RepliesComeBackWholeOnOneKeptConnection) {
   const auto server = serve(echo);
@@ -281,65 +257,6 @@ TEST(HttpServer, RefusesOtherInterfacesUnlessAllowed) {
   EXPECT_TRUE(HttpServer::start({.address = "http://0.0.0.0:0", .any_interface = true}, echo));
   EXPECT_EQ(HttpServer::start({.address = "http://localhost:0"}, echo).error().code,
             Error::Code::BadInput);
-}
-
-class Tls : public testing::Test {
- protected:
-  void start(const std::string& host) {
-    certificate_ = *make_self_signed(host);
-    server_.emplace(serve(echo, {.certificate = certificate_}));
-    ca_file_ = testing::TempDir() + "deem_ca.pem";
-    ASSERT_TRUE(write_file_atomically(ca_file_, certificate_.certificate));
-  }
-  Certificate certificate_;
-  std::optional<HttpServer> server_;
-  std::string ca_file_;
-};
-
-TEST_F(Tls, ServesThoseWhoTrustItsRoot) {
-  start("127.0.0.1");
-  auto client = client_of(server_->address(), {.url = {}, .ca_file = ca_file_});
-  const std::string body(200'000, 'z');
-  for (int i = 0; i < 3; ++i) {
-    const auto reply = client.send(within(5s, "/p", body));
-    ASSERT_TRUE(reply) << reply.error().message;
-    EXPECT_EQ(reply->body, "POST /p " + body);
-  }
-  EXPECT_EQ(server_->connections(), 1u);
-}
-
-TEST_F(Tls, AnUnknownRootIsRefused) {
-  start("127.0.0.1");
-  const auto reply = client_of(server_->address()).send(within(5s));
-  ASSERT_FALSE(reply);
-  EXPECT_EQ(reply.error().code, Error::Code::Unavailable);
-  EXPECT_NE(reply.error().message.find("certificate not trusted"), std::string::npos)
-      << reply.error().message;
-}
-
-TEST_F(Tls, ACertificateForAnotherHostIsRefused) {
-  start("elsewhere.example");
-  const auto reply =
-      client_of(server_->address(), {.url = {}, .ca_file = ca_file_}).send(within(5s));
-  ASSERT_FALSE(reply);
-  EXPECT_NE(reply.error().message.find("mismatch"), std::string::npos) << reply.error().message;
-}
-
-TEST_F(Tls, APlainServerOnAnHttpsAddressIsNamed) {
-  const auto server = serve(echo);
-  std::string address = server.address();
-  address.replace(0, 4, "https");
-  const auto reply = client_of(address).send(within(5s));
-  ASSERT_FALSE(reply);
-  EXPECT_EQ(reply.error().code, Error::Code::Unavailable);
-}
-
-TEST_F(Tls, AFileWithoutRootsIsBadInput) {
-  const std::string path = testing::TempDir() + "deem_no_ca.pem";
-  ASSERT_TRUE(write_file_atomically(path, "nothing"));
-  EXPECT_EQ(
-      HttpClient::make({.url = *parse_url("https://127.0.0.1:1"), .ca_file = path}).error().code,
-      Error::Code::BadInput);
 }
 
 /// A raw peer that says exactly `bytes` to each connection and closes.

@@ -1,0 +1,36 @@
+#pragma once
+
+// For tests of net: a server and a client of it, in this process.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "net/http_client.h"
+#include "net/http_server.h"
+
+namespace deem::net {
+
+inline HttpServer serve(Handler handler, ServerOptions options = {}) {
+  auto server = HttpServer::start(std::move(options), std::move(handler));
+  if (!server) ADD_FAILURE() << server.error().message;
+  return std::move(*server);
+}
+
+inline HttpClient client_of(const std::string& address, HttpOptions options = {}) {
+  options.url = *parse_url(address);
+  auto client = HttpClient::make(std::move(options));
+  if (!client) ADD_FAILURE() << client.error().message;
+  return std::move(*client);
+}
+
+inline ServerReply echo(const ServerRequest& request) {
+  return {.body = request.method + " " + request.target + " " + request.body};
+}
+
+inline HttpRequest within(std::chrono::milliseconds time, std::string_view path = "/x",
+                          std::string_view body = "b") {
+  return {.path = path, .body = body, .deadline = Clock::now() + time};
+}
+
+}  // namespace deem::net
