@@ -25,7 +25,10 @@ constexpr std::array<std::pair<LetterPolicy, std::string_view>, 4> kPolicies = {
     {LetterPolicy::Reference, "reference"},
 }};
 
-constexpr std::array<std::pair<VoidCause, std::string_view>, 12> kCauses = {{
+constexpr double kPrinted = 1e-6;  // what rounding of printed logprobs can hide of the rest
+constexpr double kBehind = 1e-9;   // a letter not seen comes after all that were, never beside
+
+constexpr std::array<std::pair<VoidCause, std::string_view>, 13> kCauses = {{
     {VoidCause::None, "none"},
     {VoidCause::NoLogprobs, "no_logprobs"},
     {VoidCause::NoLetterSeen, "no_letter_seen"},
@@ -35,6 +38,7 @@ constexpr std::array<std::pair<VoidCause, std::string_view>, 12> kCauses = {{
     {VoidCause::NotANumber, "not_a_number"},
     {VoidCause::MultiCharacter, "multi_character"},
     {VoidCause::LowLabelMass, "low_label_mass"},
+    {VoidCause::Undecided, "undecided"},
     {VoidCause::TruncatedPrompt, "truncated_prompt"},
     {VoidCause::ProbabilityAboveOne, "probability_above_one"},
     {VoidCause::NotFinite, "not_finite"},
@@ -183,6 +187,19 @@ bool is_fused(const TokenScore* best, std::size_t n, double mass_letters) {
   return text.size() > 1 && letter_index(text[0], n) && mass_letters < mass_of(best->logprob);
 }
 
+/// Whether a letter without a number may be likelier than every letter that has one: by its bound,
+/// or because it is what the server wrote.
+bool is_undecided(const FirstPosition& position, const LettersReading& reading) {
+  const std::size_t n = reading.logprobs.size();
+  if (position.sampled && !is_reading(position.sampled->logprob)) {
+    const auto written = letter_of(strip_look_alike(position.sampled->token), n);
+    if (written && !reading.logprobs[*written]) return true;
+  }
+  if (!reading.bound) return false;
+  return std::ranges::none_of(reading.logprobs,
+                              [&](const auto& lp) { return lp && *lp >= *reading.bound; });
+}
+
 VoidCause judge(const FirstPosition& position, std::span<const TokenScore* const> entries,
                 const LettersReading& reading, const LettersRule& rule) {
   if (any_logprob(position, [](double v) { return std::isnan(v); })) return VoidCause::NotANumber;
@@ -204,7 +221,8 @@ VoidCause judge(const FirstPosition& position, std::span<const TokenScore* const
     return VoidCause::NoLetterSeen;
   }
   // Written so that a threshold that is no number refuses too.
-  return reading.mass_letters >= rule.min_mass ? VoidCause::None : VoidCause::LowLabelMass;
+  if (!(reading.mass_letters >= rule.min_mass)) return VoidCause::LowLabelMass;
+  return is_undecided(position, reading) ? VoidCause::Undecided : VoidCause::None;
 }
 
 std::optional<double> lowest_listed(const FirstPosition& position) {
@@ -216,6 +234,24 @@ std::optional<double> lowest_listed(const FirstPosition& position) {
     lowest = position.sampled->logprob;
   }
   return lowest;
+}
+
+/// The most a letter without a number can be: what the listed entries leave and, unless it is
+/// listed itself, the lowest of them.
+std::optional<double> bound_by_list(const FirstPosition& position,
+                                    std::span<const TokenScore* const> entries,
+                                    const LettersReading& reading) {
+  const auto lowest = lowest_listed(position);
+  if (!lowest) return std::nullopt;
+  double listed = 0;
+  bool is_listed = false;
+  for (const TokenScore* entry : entries) {
+    listed += mass_of(entry->logprob);
+    const auto letter = letter_of(strip_look_alike(entry->token), reading.logprobs.size());
+    is_listed |= letter && !is_reading(entry->logprob) && !reading.logprobs[*letter];
+  }
+  const double rest = std::log(std::max(1 - listed, kPrinted));
+  return is_listed ? rest : std::min(rest, *lowest);
 }
 
 }  // namespace
@@ -290,7 +326,9 @@ LettersReading read_letters(const FirstPosition& position, std::size_t n, const 
   if (missing && exact && reading.mass_letters < 1) {
     reading.bound = std::log1p(-reading.mass_letters);
   } else if (missing && !exact) {
-    reading.bound = lowest_listed(position);
+    reading.bound = rule.policy == LetterPolicy::Reference
+                        ? lowest_listed(position)
+                        : bound_by_list(position, entries, reading);
   }
   if (rule.policy != LetterPolicy::Reference) {
     reading.cause = judge(position, entries, reading, rule);
@@ -305,6 +343,7 @@ Filled fill_missing(const LettersReading& reading, LetterPolicy policy) {
     for (const auto& logprob : reading.logprobs) {
       if (logprob) lowest = std::fmin(lowest, *logprob);
     }
+    lowest -= kBehind;
     if (reading.bound) lowest = std::fmin(lowest, *reading.bound);
     if (std::isfinite(lowest)) fill = lowest;
   }

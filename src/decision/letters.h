@@ -54,13 +54,16 @@ enum class VoidCause {
   TruncatedPrompt,      // the server counted fewer prompt tokens than the census
   ProbabilityAboveOne,  // listed masses sum to over 1 (processed logprobs or a broken server)
   NotFinite,            // a likelihood that is not finite
+  Undecided,            // a letter without a number may be likelier than all that have one: it is
+                        // what the server wrote, or its bound is above them
 };
 
 std::string_view to_string(VoidCause cause);  // "low_label_mass"
 std::optional<VoidCause> parse_void_cause(std::string_view name);
 
 /// Letters as read. `logprobs[i]` none: not seen; then `bound` is an upper bound for it when there
-/// is one: the lowest logprob listed (top k), the log of the mass the seen letters leave (exact).
+/// is one: the log of the mass that what has a number leaves and, for a letter outside the top k,
+/// the lowest logprob listed if that is lower.
 struct LettersReading {
   std::vector<std::optional<double>> logprobs = {};
   std::optional<double> bound = {};
@@ -80,14 +83,15 @@ struct LettersRule {
 /// Judges one first position for `n` letters by design laws 2 and 3. Pure and total: no input is
 /// a bug. Of several causes the first holds, in the order NoLogprobs, NotANumber, NotFinite,
 /// AllZeroLogprobs, ProbabilityAboveOne, SentinelLogprob, ThinkingToken, MultiCharacter,
-/// NoLetterSeen, LowLabelMass. A letter at −9999 or below is not seen when read from the top k and
-/// voids the reading when asked for by id. The Reference policy knows only NoLogprobs and passes
-/// every number on, NaN included, as run.py does.
+/// NoLetterSeen, LowLabelMass, Undecided. A letter at −9999 or below is not seen when read from the
+/// top k and voids the reading when asked for by id. The Reference policy knows only NoLogprobs and
+/// passes every number on, NaN included, as run.py does.
 LettersReading read_letters(const FirstPosition& position, std::size_t n, const LettersRule& rule);
 
 /// Letter logprobs → numbers for softmax where some are missing. A missing letter takes the
-/// bound or the lowest seen, whichever is lower (never above a letter that was seen); under the
-/// Reference policy it takes −30, as run.py does. Returns indices that were filled.
+/// bound, or what is 1e-9 under the lowest seen if that is lower: it neither beats a letter that
+/// was seen nor ties with one. Under the Reference policy it takes −30, as run.py does. Returns
+/// indices that were filled.
 struct Filled {
   std::vector<double> logprobs = {};
   std::vector<std::size_t> floored = {};

@@ -38,6 +38,8 @@ std::vector<double> letters_probs(const Row& row, const ReadingRecord& reading, 
         return {};
     }
     const std::vector<double> p = round_probs(round, prior, reading.policy, t);
+    // Less its prior a letter that was not seen may come first: by its bound, so it is no answer.
+    if (prior != nullptr && !round.letters.logprobs[decision::argmax(p)]) return {};
     for (std::size_t i = 0; i < p.size(); ++i) out[round.options[i]] = p[i];
     return out;
   }

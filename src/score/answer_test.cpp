@@ -100,6 +100,22 @@ TEST(AnswerOf, OneTextOfANoulIsABareScore) {
   EXPECT_EQ(answer->score, 2.0);
 }
 
+TEST(AnswerOf, LessItsPriorALetterThatWasNotSeenIsNoAnswer) {
+  ReadingRecord reading;
+  reading.rounds = {round_of(0, {-0.3, -1.6})};
+  reading.rounds[0].letters.logprobs[1] = std::nullopt;
+  reading.rounds[0].letters.bound = -4;
+  reading.prior_rounds = {round_of(0, {-0.1, -6})};
+  const auto raw = answer_of(row_of(2), reading, "raw");
+  ASSERT_TRUE(raw);
+  EXPECT_EQ(raw->choice, 0u);
+  EXPECT_FALSE(answer_of(row_of(2), reading, "prior"));  // -0.2 against at most 2
+  reading.prior_rounds = {round_of(0, {-0.1, -3})};
+  const auto prior = answer_of(row_of(2), reading, "prior");
+  ASSERT_TRUE(prior);  // -0.2 against at most -1
+  EXPECT_EQ(prior->choice, 0u);
+}
+
 TEST(AnswerOf, NothingComesFromAVoidAFailedOrAnUnparsedReading) {
   ReadingRecord letters;
   letters.rounds = {round_of(0, {-0.3, -1.6})};
