@@ -67,13 +67,19 @@ Fd::~Fd() {
   if (fd_ >= 0) close(fd_);
 }
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return fail(system_error(path, errno));
   struct stat status{};
   if (fstat(file.get(), &status) != 0) return fail(system_error(path, errno));
   // A pipe or a file under /proc says size 0, so the size is only where to begin.
   constexpr std::size_t kStep = 65'536;
+  const auto too_long = [&] {
+    return fail(Error::Code::BadInput,
+                path + ": over the limit of " + std::to_string(limit) + " bytes");
+  };
+  if (S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) > limit)
+    return too_long();
   std::string bytes;
   std::size_t used = 0;
   bytes.resize(S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : kStep);
@@ -84,6 +90,7 @@ Result<std::string> read_file(const std::string& path) {
     if (got < 0) return fail(system_error(path, errno));
     if (got == 0) break;
     used += static_cast<std::size_t>(got);
+    if (used > limit) return too_long();
   }
   bytes.resize(used);
   return bytes;

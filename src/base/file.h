@@ -25,8 +25,9 @@ class Fd {
 };
 
 /// A file's bytes. Errors: NotFound when there is none, Unavailable when it can not be read
-/// (a folder, permissions); messages name the path and the system's words.
-Result<std::string> read_file(const std::string& path);
+/// (a folder, permissions), BadInput when there is more than `limit` bytes of it (an endless
+/// device); messages name the path and the system's words.
+Result<std::string> read_file(const std::string& path, std::size_t limit = std::size_t{1} << 30);
 
 /// Writes `bytes` beside `path`, fsyncs, and renames over it: a reader sees the old file or the
 /// new one, never a part. Errors: Unavailable ("PATH: no space left on device").

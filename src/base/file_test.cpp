@@ -153,5 +153,16 @@ TEST(FdOwner, ClosesOnceAndMoves) {
   EXPECT_EQ(fcntl(ends[0], F_GETFD), -1);
 }
 
+TEST(ReadFile, AnEndlessDeviceAndALongFileAreRefused) {
+  const auto endless = read_file("/dev/zero", 1 << 20);
+  ASSERT_FALSE(endless);
+  EXPECT_EQ(endless.error().code, Error::Code::BadInput);
+  EXPECT_EQ(endless.error().message, "/dev/zero: over the limit of 1048576 bytes");
+  const std::string path = testing::TempDir() + "deem_ten_bytes";
+  ASSERT_TRUE(write_file_atomically(path, "0123456789"));
+  EXPECT_FALSE(read_file(path, 9));
+  EXPECT_EQ(read_file(path, 10).value_or(""), "0123456789");
+}
+
 }  // namespace
 }  // namespace deem

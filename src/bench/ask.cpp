@@ -91,8 +91,10 @@ record::Row make_row(const Arm& arm, const kit::Kit& kit, const kit::Task& task,
   return row;
 }
 
-void Asker::check_count(ReadingRecord& record, std::optional<std::int64_t> counted,
+void Asker::check_count(ReadingRecord& record, const seat::Usage& usage,
                         const std::string& prompt) const {
+  const std::optional<std::int64_t> counted = usage.prompt_tokens;
+  if (usage.truncated) record.cause = decision::VoidCause::TruncatedPrompt;
   const auto census = census_.find(sha256_hex(prompt));
   if (census != census_.end()) {
     record.census_tokens = record.census_tokens.value_or(0) + census->second;
@@ -137,7 +139,7 @@ void Asker::call_letters(const Arm& arm, const std::vector<LettersCall>& calls,
     if (reply.position.exact.empty()) record.asked_k = reply.position.asked_k;
     record.rounds.push_back(std::move(round));
     add_cost(record, model_, reply.usage, reply.timing);
-    check_count(record, reply.usage.prompt_tokens, calls[i].prompt);
+    check_count(record, reply.usage, calls[i].prompt);
   }
 }
 
@@ -280,7 +282,7 @@ ReadingRecord Asker::ask_written(const Arm& arm, const kit::Item& item) const {
           ? decision::parse_written_reference(reply->text, options.size())
           : decision::parse_written(reply->text, options);
   add_cost(record, model_, reply->usage, reply->timing);
-  check_count(record, reply->usage.prompt_tokens, prompt);
+  check_count(record, reply->usage, prompt);
   return record;
 }
 

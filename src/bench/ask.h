@@ -63,7 +63,7 @@ class Asker {
   void call_letters(const Arm& arm, const std::vector<LettersCall>& calls, Records& records) const;
   void finals(const Arm& arm, const kit::Task& task, const std::vector<std::size_t>& items,
               Records& records) const;
-  void check_count(record::ReadingRecord& record, std::optional<std::int64_t> counted,
+  void check_count(record::ReadingRecord& record, const seat::Usage& usage,
                    const std::string& prompt) const;
 
   const kit::Kit& kit_;

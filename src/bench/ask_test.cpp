@@ -92,6 +92,10 @@ TEST_F(Asking, VoidsAReplyToAPromptThatWasCut) {
   script.prompt_tokens_lie = -3;
   const auto rows = ask(small_arm("a", {{"letters", false}}), {0, 0, {0}, 0});
   EXPECT_EQ(rows[0].readings.at("letters").cause, decision::VoidCause::TruncatedPrompt);
+  script.prompt_tokens_lie = 0;
+  script.says_truncated = true;
+  const auto told = ask(small_arm("a", {{"letters", false}}), {0, 0, {0}, 0});
+  EXPECT_EQ(told[0].readings.at("letters").cause, decision::VoidCause::TruncatedPrompt);
 }
 
 TEST_F(Asking, MakesAnErrorRowOfAnItemTheServerRefusesWithItsOwnSentence) {

@@ -116,7 +116,8 @@ std::string nearest(std::string_view key) {
 }  // namespace
 
 Result<Config> load_config(const std::string& path) {
-  Result<std::string> bytes = read_file(path);
+  constexpr std::size_t kMostBytes = 16 << 20;
+  Result<std::string> bytes = read_file(path, kMostBytes);
   if (!bytes) return fail(bytes.error());
   Result<codec::TomlDoc> doc = codec::parse_toml(*bytes, path);
   if (!doc) return fail(doc.error());

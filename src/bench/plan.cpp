@@ -9,6 +9,8 @@
 namespace deem::bench {
 namespace {
 
+constexpr std::uint64_t kMostRows = 50'000'000;  // keeps the plan within memory
+
 struct Place {
   std::size_t task = 0;
   std::size_t item = 0;
@@ -94,6 +96,14 @@ Result<std::vector<Unit>> make_plan(const Config& config, const kit::Kit& kit) {
   Result<std::vector<std::size_t>> tasks = chosen_tasks(config, kit);
   if (!tasks) return fail(tasks.error());
   if (Result<void> known = check_readings(config, kit, *tasks); !known) return fail(known.error());
+  std::uint64_t rows = 0;
+  for (const std::size_t t : *tasks) rows += kit.tasks[t].items.size();
+  rows *= static_cast<std::uint64_t>(config.repeat) * config.arms.size();
+  if (config.limit == 0 && rows > kMostRows) {
+    return fail(Error::Code::BadInput, "--repeat " + std::to_string(config.repeat) + " makes " +
+                                           std::to_string(rows) + " rows; at most " +
+                                           std::to_string(kMostRows) + " go into one run");
+  }
   const std::vector<Place> places = make_places(config, kit, *tasks);
 
   std::vector<Unit> plan;

@@ -213,6 +213,12 @@ Result<Outcome> run(const Config& config, const RunOptions& options, const SeatF
     return fail(Error::Code::BadInput, config.out + ": holds a run already; deem resume " +
                                            config.out + ", or another --out");
   }
+  for (const char* name : {"kit.toml", "articles.json"}) {
+    if (file_exists(join_path(config.out, name))) {
+      return fail(Error::Code::BadInput,
+                  config.out + ": holds a kit (" + name + "); name another --out");
+    }
+  }
   Result<kit::Kit> kit = load_sound_kit(config);
   if (!kit && options.resume) {
     return fail("the kit named in " + join_path(config.out, "run.json"), kit.error());

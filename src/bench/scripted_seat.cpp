@@ -65,6 +65,7 @@ Result<seat::PositionReply> ScriptedSeat::first_position(const seat::PositionReq
   }
   seat::PositionReply reply;
   reply.usage.prompt_tokens = words(request.prompt) + script_.prompt_tokens_lie;
+  reply.usage.truncated = script_.says_truncated;
   reply.timing = {0, 0.001, 0.001};
   if (script_.position) {
     reply.position = script_.position(request);
@@ -105,6 +106,7 @@ Result<seat::WriteReply> ScriptedSeat::write(const seat::WriteRequest& request,
   seat::WriteReply reply;
   reply.text = script_.written;
   reply.usage.prompt_tokens = words(request.prompt) + script_.prompt_tokens_lie;
+  reply.usage.truncated = script_.says_truncated;
   reply.timing = {0, 0.001, 0.002};
   return reply;
 }

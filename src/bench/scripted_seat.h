@@ -16,6 +16,7 @@ class ScriptedSeat : public seat::Seat {
     std::int64_t context = 4096;
     bool census = true;
     std::string build = "scripted 1";
+    bool says_truncated = false;
     std::int64_t prompt_tokens_lie = 0;  // added to the count a reply reports
     std::function<std::optional<Error>(const std::string& prompt)> fails = nullptr;
     std::function<void()> before_reply = nullptr;

@@ -153,7 +153,7 @@ Result<void> check_config(const Config& config) {
     return wrong("no arm; try --seat local:model.gguf, or --arm, or a deem.toml");
   if (config.out.empty()) return wrong("no run folder; try --out runs/one");
   if (config.concurrency < 1 || config.concurrency > 4096) return wrong("--concurrency: 1 to 4096");
-  if (config.repeat < 1) return wrong("--repeat: 1 or more");
+  if (config.repeat < 1 || config.repeat > 10'000) return wrong("--repeat: 1 to 10000");
   if (config.limit < 0) return wrong("--limit: 0 (all) or more");
   if (config.max_errors < 0) return wrong("--max-errors: 0 (go on) or more");
   if (config.seed > INT64_MAX) return wrong("--seed: up to 9223372036854775807");

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
-#include <iostream>
-#include <iterator>
 
 #include "base/digest.h"
 #include "base/file.h"
@@ -12,6 +11,7 @@
 #include "bench/prompts.h"
 #include "cli/show_score.h"
 #include "cli/verbs.h"
+#include "kit/draft.h"
 #include "seat/seat.h"
 
 namespace deem::cli {
@@ -54,18 +54,47 @@ void add_flags(CLI::App& app, AskFlags& flags) {
   app.add_flag("--json", flags.json, "the whole row as JSON");
 }
 
+constexpr std::size_t kMostStateBytes = 64 << 20;
+
 Result<std::string> read_state(const AskFlags& flags) {
   if (flags.state_file.empty()) return flags.state;
-  if (flags.state_file != "-") return read_file(flags.state_file);
-  return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  return read_file(flags.state_file == "-" ? "/dev/stdin" : flags.state_file, kMostStateBytes);
+}
+
+Result<void> check_text(std::string_view what, std::string_view text) {
+  if (!is_utf8(text)) return fail(Error::Code::BadInput, std::string(what) + ": not UTF-8");
+  if (text.find('\0') == std::string_view::npos) return {};
+  return fail(Error::Code::BadInput, std::string(what) + ": holds a NUL");
+}
+
+/// Flags that contradict each other, and texts a kit would refuse.
+Result<void> check_flags(const AskFlags& flags) {
+  const auto wrong = [](const char* what) { return fail(Error::Code::BadInput, what); };
+  if (!flags.state.empty() && !flags.state_file.empty()) {
+    return wrong("--state and --state-file: one of them");
+  }
+  if (flags.generate && !flags.readings.empty()) return wrong("--generate takes no --reading");
+  const bool by_text = !flags.given.empty() || !flags.score.empty();
+  if (by_text && std::ranges::find(flags.readings, "likelihood") == flags.readings.end() &&
+      std::ranges::find(flags.readings, "likelihood+prior") == flags.readings.end()) {
+    return wrong("--given and --score are for --reading likelihood");
+  }
+  if (trim(flags.question).empty()) return wrong("--question: nothing is asked");
+  if (Result<void> text = check_text("--question", flags.question); !text) return text;
+  for (const std::string& option : flags.options) {
+    if (Result<void> text = check_text("--option", option); !text) return text;
+  }
+  return {};
 }
 
 /// A kit of one item.
 Result<kit::Kit> make_kit(const AskFlags& flags) {
   const auto type = decision::parse_question_type(flags.type);
   if (!type) return fail(Error::Code::BadInput, "--type " + flags.type + ": choice, noul or score");
+  if (Result<void> sound = check_flags(flags); !sound) return fail(sound.error());
   Result<std::string> state = read_state(flags);
   if (!state) return fail(state.error());
+  if (Result<void> text = check_text("the state", *state); !text) return fail(text.error());
   kit::Item item;
   item.id = "ask";
   item.question = {*type, flags.question, flags.question, {}};
@@ -86,6 +115,9 @@ Result<kit::Kit> make_kit(const AskFlags& flags) {
   if (n == 0 || (*type == decision::QuestionType::Noul && n != 2)) {
     return fail(Error::Code::BadInput, n == 0 ? "no options; give --option key=description for each"
                                               : "noul takes two options, yes first");
+  }
+  if (const auto problems = kit::option_problems(item.question.options, *type); !problems.empty()) {
+    return fail(Error::Code::BadInput, "--option: " + problems.front());
   }
   kit::Kit kit;
   kit.layout = decision::reference_layout();
@@ -166,7 +198,7 @@ int run_ask(const Args& args) {
   const record::Row row = asker.ask(*arm, {0, 0, {0}, 0}).front();
   if (flags.json) {
     fmt::print("{}\n", record::format_row(row));
-    return row.status == record::Row::Status::Error ? kOutsideFailed : kDone;
+    return answers_code(row);
   }
   return print_answers(row);
 }

@@ -41,7 +41,7 @@ std::string bash() {
     if [ "$verb" = kit ]; then verb="kit ${{COMP_WORDS[2]}}"; fi
     words=$(deem $verb --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]*')
   else
-    COMPREPLY=($(compgen -f -- "$cur"))
+    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
     return
   fi
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
@@ -55,18 +55,30 @@ std::string zsh() {
   return "#compdef deem\nautoload -U +X bashcompinit && bashcompinit\n" + bash();
 }
 
+/// As a word in single quotes for fish.
+std::string fish_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "'";
+}
+
 std::string fish() {
   std::string out = "complete -c deem -n __fish_use_subcommand -f\n";
+  std::string_view noun;  // of the verb before
   for (const Verb& verb : verbs()) {
     const auto parts = split(verb.name, ' ');
     const std::string condition = parts.size() == 1
                                       ? "__fish_use_subcommand"
                                       : "__fish_seen_subcommand_from " + std::string(parts[0]);
-    if (parts.size() > 1) {
+    if (parts.size() > 1 && parts[0] != noun) {
       out += fmt::format("complete -c deem -n __fish_use_subcommand -a {} -d 'kits'\n", parts[0]);
     }
-    out += fmt::format("complete -c deem -n '{}' -a {} -d '{}'\n", condition, parts.back(),
-                       verb.summary);
+    noun = parts.size() > 1 ? parts[0] : std::string_view();
+    out += fmt::format("complete -c deem -n '{}' -a {} -d {}\n", condition, parts.back(),
+                       fish_quoted(verb.summary));
   }
   out +=
       "complete -c deem -n 'string match -q -- \"-*\" (commandline -ct)' -f -a "

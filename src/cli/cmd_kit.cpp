@@ -3,9 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "base/digest.h"
 #include "base/file.h"
 #include "cli/verbs.h"
 #include "codec/json.h"
+#include "decision/layout.h"
+#include "decision/letters.h"
 #include "kit/kit.h"
 #include "kit/show.h"
 
@@ -81,7 +84,42 @@ Json findings_json(const kit::Loaded& loaded) {
   return out;
 }
 
-Json kit_json(const kit::Kit& kit) {
+void print_json(const Json& json) {
+  fmt::print("{}\n", codec::dump_json(json, {.ascii = false, .indent = 1}));
+}
+
+/// One item and what is asked of it: its letters prompt where it has one (up to 52 options).
+Json item_json(const kit::Kit& kit, const kit::Task& task, const kit::Item& item) {
+  const kit::State& state = kit.states[item.state];
+  Json out = Json::object();
+  out.set("schema", "deem.kit.item/1");
+  out.set("id", item.id);
+  out.set("task", task.name);
+  out.set("type", decision::to_string(task.type));
+  out.set("state", state.id);
+  out.set("state_sha256", state.sha256);
+  out.set("instructions", item.question.instructions);
+  out.set("question", item.question.question);
+  Json options = Json::array();
+  for (const decision::Option& option : item.question.options) {
+    Json one = Json::object();
+    one.set("key", option.key);
+    one.set("description", option.description);
+    options.push(std::move(one));
+  }
+  out.set("options", std::move(options));
+  out.set("label", item.label ? Json(*item.label) : Json());
+  if (!item.kind.empty()) out.set("kind", item.kind);
+  if (item.question.options.size() <= decision::kLetters) {
+    const std::string prompt = decision::render_letters(kit.layout, state.text, item.question,
+                                                        item.question.options, item.meta);
+    out.set("letters_prompt", prompt);
+    out.set("letters_prompt_sha256", sha256_hex(prompt));
+  }
+  return out;
+}
+
+Json kit_json(const kit::Kit& kit, std::string_view only) {
   Json out = Json::object();
   out.set("schema", "deem.kit.show/1");
   out.set("name", kit.name);
@@ -92,6 +130,7 @@ Json kit_json(const kit::Kit& kit) {
   out.set("states", static_cast<std::uint64_t>(kit.states.size()));
   Json tasks = Json::array();
   for (const kit::Task& task : kit.tasks) {
+    if (!only.empty() && task.name != only) continue;
     Json one = Json::object();
     one.set("name", task.name);
     one.set("type", decision::to_string(task.type));
@@ -124,7 +163,7 @@ int run_kit_check(const Args& args) {
     out.set("schema", "deem.kit.check/1");
     out.set("refused", loaded->refused());
     out.set("findings", findings_json(*loaded));
-    fmt::print("{}\n", codec::dump_json(out, {.ascii = false, .indent = 1}));
+    print_json(out);
     return loaded->refused() ? kFound : kDone;
   }
   if (print_findings(*loaded)) return kFound;
@@ -150,11 +189,15 @@ int run_kit_show(const Args& args) {
   const Result<kit::Loaded> loaded = load(flags);
   if (!loaded) return report_error(loaded.error());
   if (loaded->refused()) return print_findings(*loaded) ? kFound : kDone;
+  if (!task_name.empty()) {
+    const auto task = kit::find_task(loaded->kit, task_name);
+    if (!task) return report_error(task.error());
+  }
   if (item_id.empty()) {
     if (json)
-      fmt::print("{}\n", codec::dump_json(kit_json(loaded->kit), {.ascii = false, .indent = 1}));
+      print_json(kit_json(loaded->kit, task_name));
     else
-      std::fputs(kit::describe(loaded->kit).c_str(), stdout);
+      std::fputs(kit::describe(loaded->kit, task_name).c_str(), stdout);
     return kDone;
   }
   for (const kit::Task& task : loaded->kit.tasks) {
@@ -167,9 +210,13 @@ int run_kit_show(const Args& args) {
     return report_error(
         {Error::Code::NotFound, flags.path + ": no item " + item_id + " in any task"});
   }
-  const Result<std::string> item = kit::describe_item(loaded->kit, task_name, item_id);
+  const auto item = kit::find_item(loaded->kit, task_name, item_id);
   if (!item) return report_error(item.error());
-  std::fputs(item->c_str(), stdout);
+  if (json) {
+    print_json(item_json(loaded->kit, *loaded->kit.find_task(task_name), **item));
+  } else {
+    std::fputs(kit::describe_item(loaded->kit, task_name, item_id).value().c_str(), stdout);
+  }
   return kDone;
 }
 

@@ -5,8 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <set>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/show_score.h"
 #include "cli/verbs.h"
 #include "record/rows_file.h"
@@ -42,7 +45,7 @@ struct Gathered {
 };
 
 std::string told(const codec::Json& identity, std::string_view key) {
-  if (const auto text = identity.get_string(key)) return *text;
+  if (const auto text = identity.get_string(key)) return printable(*text, 200);
   const auto number = identity.get_int(key);
   return number ? std::to_string(*number) : std::string();
 }
@@ -51,9 +54,11 @@ void describe_run(const record::RunRecord& run, const std::string& folder,
                   report::Heading& heading) {
   heading.lines.emplace_back("run", fmt::format("{}  {}{}", folder, run.started,
                                                 run.ended.empty() ? "  not finished" : ""));
-  heading.lines.emplace_back("kit", fmt::format("{} {}  digest {}", run.kit_name, run.kit_version,
-                                                run.kit_digest.substr(0, 16)));
-  heading.lines.emplace_back("box", fmt::format("{}  {}  {} cores", run.host, run.cpu, run.cores));
+  heading.lines.emplace_back(
+      "kit", fmt::format("{} {}  digest {}", printable(run.kit_name, 80),
+                         printable(run.kit_version, 40), printable(run.kit_digest, 16)));
+  heading.lines.emplace_back("box", fmt::format("{}  {}  {} cores", printable(run.host, 80),
+                                                printable(run.cpu, 80), run.cores));
   for (const record::ArmRecord& arm : run.arms) {
     std::string seat = told(arm.identity, "kind");
     for (const std::string_view key : {"detail", "model", "root", "build"}) {
@@ -61,17 +66,20 @@ void describe_run(const record::RunRecord& run, const std::string& folder,
     }
     if (const std::string context = told(arm.identity, "context"); !context.empty())
       seat += "  context " + context;
-    heading.lines.emplace_back("arm " + arm.name, seat);
+    heading.lines.emplace_back("arm " + printable(arm.name, 60), seat);
   }
   if (run.ended.empty())
     heading.notes.push_back(folder + ": the run is not finished; deem resume " + folder);
 }
 
+std::string rows_of(const std::string& path) {
+  return is_folder(path) ? join_path(path, "rows.jsonl") : path;
+}
+
 /// Adds the rows of a run folder or a rows file. With several paths arms get the path in front.
 void gather(const std::string& path, bool several, Gathered& out) {
-  std::string file = path;
+  const std::string file = rows_of(path);
   if (is_folder(path)) {
-    file = join_path(path, "rows.jsonl");
     Result<record::RunRecord> run = record::load_run(path);
     if (run)
       describe_run(*run, path, out.heading);
@@ -91,7 +99,8 @@ void gather(const std::string& path, bool several, Gathered& out) {
   if (rows->torn_tail)
     out.heading.notes.push_back(file + ": its last line is torn; deem resume asks it again");
   for (record::Row& row : rows->rows) {
-    if (several) row.arm = path + " " + row.arm;
+    row.arm = printable(row.arm, 60);
+    if (several) row.arm = printable(path, 200) + " " + row.arm;
     out.rows.push_back(std::move(row));
   }
 }
@@ -118,6 +127,14 @@ Result<OutputFormat> parse_output_format(std::string_view name) {
 
 int show_score(const std::vector<std::string>& paths, OutputFormat format, bool save) {
   if (format == OutputFormat::SeedLines) return show_seed_lines(paths);
+  std::set<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    const auto file = std::filesystem::weakly_canonical(rows_of(path), ignored);
+    if (!ignored && !files.insert(file.string()).second) {
+      return report_error({Error::Code::BadInput, path + ": its rows are given twice"});
+    }
+  }
   Gathered gathered;
   for (const std::string& path : paths) gather(path, paths.size() > 1, gathered);
   if (gathered.rows.empty() && gathered.unreadable) return kNotMeasured;
@@ -137,9 +154,6 @@ int show_score(const std::vector<std::string>& paths, OutputFormat format, bool 
     default:
       text = report::as_text(scores, heading, terminal_width(), wants_colour());
   }
-  std::fputs(text.c_str(), stdout);
-  if (std::fflush(stdout) != 0)
-    return report_error({Error::Code::Unavailable, "stdout: can not write"});
   if (save) {
     for (const auto& [name, bytes] : {std::pair("report.md", report::as_markdown(scores, heading)),
                                       {"score.json", report::as_json(scores, heading)}}) {
@@ -147,7 +161,13 @@ int show_score(const std::vector<std::string>& paths, OutputFormat format, bool 
       if (!saved) return report_error(saved.error());
     }
   }
-  return gathered.unreadable ? kNotMeasured : kDone;
+  std::fputs(text.c_str(), stdout);
+  if (std::fflush(stdout) != 0)
+    return report_error({Error::Code::Unavailable, "stdout: can not write"});
+  const bool answered = std::ranges::any_of(
+      scores.columns, [](const score::Column& column) { return column.all.answered > 0; });
+  if (!answered) fmt::print(stderr, "deem: nothing was measured: no row has an answer\n");
+  return gathered.unreadable || !answered ? kNotMeasured : kDone;
 }
 
 int run_score(const Args& args) {
@@ -169,42 +189,51 @@ int run_score(const Args& args) {
   return show_score(paths, *format, false);
 }
 
-int print_answers(const record::Row& row) {
+int answers_code(const record::Row& row) {
   int code = kDone;
   for (const auto& [name, reading] : row.readings) {
+    if (reading.error && !reading.unsupported) return kOutsideFailed;
+    for (const std::string& variant : score::variants_of(reading)) {
+      if (!score::answer_of(row, reading, variant)) code = kNotMeasured;
+    }
+    if (reading.unsupported || reading.cause != decision::VoidCause::None) code = kNotMeasured;
+  }
+  return code;
+}
+
+int print_answers(const record::Row& row) {
+  for (const auto& [name, reading] : row.readings) {
     if (reading.error) {
-      fmt::print(stderr, "deem: {}: {}\n", name, *reading.error);
-      code = reading.unsupported ? kNotMeasured : kOutsideFailed;
+      fmt::print(stderr, "deem: {}: {}\n", name, printable(*reading.error, 1'000));
       continue;
     }
     if (reading.cause != decision::VoidCause::None) {
       fmt::print(stderr, "deem: {}: void: {}\n", name, decision::to_string(reading.cause));
-      code = kNotMeasured;
       continue;
     }
     if (reading.kind == record::ReadingRecord::Kind::Written)
-      fmt::print("reply  {}\n", reading.reply);
+      fmt::print("reply  {}\n", printable(reading.reply, 1'000));
     for (const std::string& variant : score::variants_of(reading)) {
       const auto answer = score::answer_of(row, reading, variant);
       if (!answer) {
-        fmt::print("{}:{}  no answer (unparsed)\n", name, variant);
-        code = kNotMeasured;
+        fmt::print("{}:{}  no answer{}\n", name, variant,
+                   reading.kind == record::ReadingRecord::Kind::Written ? " (unparsed)" : "");
         continue;
       }
       if (answer->probs.empty()) {
         fmt::print("{}:{}  {:.6g} (uncalibrated)\n", name, variant, answer->score.value_or(0));
         continue;
       }
-      fmt::print("{}:{}  {}\n", name, variant, row.keys[answer->choice]);
+      fmt::print("{}:{}  {}\n", name, variant, printable(row.keys[answer->choice], 80));
       for (std::size_t i = 0; i < answer->probs.size(); ++i) {
-        fmt::print("    {:.4f}  {}\n", answer->probs[i], row.keys[i]);
+        fmt::print("    {:.4f}  {}\n", answer->probs[i], printable(row.keys[i], 80));
       }
     }
     fmt::print("{:.0f} ms", reading.planned_to_done_s * 1e3);
     if (reading.prompt_tokens) fmt::print(", {} prompt tokens", *reading.prompt_tokens);
     fmt::print("\n");
   }
-  return code;
+  return answers_code(row);
 }
 
 }  // namespace deem::cli

@@ -10,6 +10,12 @@
 namespace deem::cli {
 namespace {
 
+/// Flags that describe the arms made of --seat and nothing else.
+constexpr const char* kArmFlags[] = {"--model",    "--mode",       "--reading",    "--policy",
+                                     "--group",    "--top-k",      "--max-tokens", "--context",
+                                     "--threads",  "--gpu-layers", "--timeout",    "--key-env",
+                                     "--key-file", "--ca-file"};
+
 /// A path that means the same from any folder, so that a run can be resumed from another.
 std::string absolute(const std::string& path) {
   std::error_code ignored;
@@ -70,7 +76,9 @@ Result<std::vector<bench::Arm>> arms_from_flags(const CLI::App& app, const RunFl
 }  // namespace
 
 void add_run_flags(CLI::App& app, RunFlags& flags) {
-  app.add_option("--config", flags.config, "a deem.toml with kit, arms and settings");
+  app.add_option(
+      "--config", flags.config,
+      "a deem.toml with kit, arms and settings; --arm and --seat stand in place of its arms");
   app.add_option("--kit", flags.kit, "kit folder or file (any format kit import reads)");
   app.add_option("--kit-format", flags.format,
                  "deem, reference, jsonl, squad, csv or tsv; guessed when absent");
@@ -132,6 +140,10 @@ Result<bench::Config> make_config(const CLI::App& app, const RunFlags& flags) {
     }
     config.kit_options.columns[column.substr(0, equals)] = column.substr(equals + 1);
   }
+  if (typed("--format") && flags.format_out == "seed-lines") {
+    return fail(Error::Code::BadInput,
+                "--format seed-lines: is for rows of the reference bench; text, md, csv or json");
+  }
   if (flags.open_labels) config.kit_options.open_labels = true;
   if (typed("--out")) config.out = flags.out;
   if (typed("--task")) config.tasks = flags.tasks;
@@ -145,6 +157,15 @@ Result<bench::Config> make_config(const CLI::App& app, const RunFlags& flags) {
     if (!order)
       return fail(Error::Code::BadInput, "--order " + flags.order + ": state, item or shuffle");
     config.order = *order;
+  }
+  if (flags.seats.empty()) {
+    for (const char* flag : kArmFlags) {
+      if (!typed(flag)) continue;
+      return fail(Error::Code::BadInput,
+                  std::string(flag) +
+                      " describes the arms made of --seat, and there is none; say it in " +
+                      (flags.arms.empty() ? "an [[arm]] of deem.toml" : "--arm"));
+    }
   }
   if (!flags.arms.empty() || !flags.seats.empty()) config.arms.clear();
   for (const std::string& text : flags.arms) {

@@ -18,6 +18,9 @@ Result<OutputFormat> parse_output_format(std::string_view name);
 /// into the first folder too.
 int show_score(const std::vector<std::string>& paths, OutputFormat format, bool save);
 
+/// The exit code one row's readings come to: 4 when the seat failed, 3 when one gave no answer.
+int answers_code(const record::Row& row);
+
 /// One row's answers under every variant, for a person; void and failed readings on stderr.
 int print_answers(const record::Row& row);
 

@@ -44,6 +44,25 @@ void print_help() {
   std::fputs(out.c_str(), stdout);
 }
 
+bool is_help(std::string_view word) { return word == "--help" || word == "-h" || word == "help"; }
+
+/// Whether verbs of two words begin with it ("kit").
+bool is_noun(std::string_view word) {
+  return std::ranges::any_of(
+      kVerbs, [&](const Verb& verb) { return verb.name.starts_with(std::string(word) + " "); });
+}
+
+void print_verbs_of(std::string_view noun) {
+  std::string out;
+  for (const Verb& verb : kVerbs) {
+    if (!verb.name.starts_with(std::string(noun) + " ")) continue;
+    std::string name(verb.name);
+    name.resize(14, ' ');
+    out += "  deem " + name + std::string(verb.summary) + "\n";
+  }
+  std::fputs(out.c_str(), stdout);
+}
+
 int unknown_verb(const Args& args) {
   const std::string typed =
       args[0] + (args.size() > 1 && !args[1].starts_with('-') ? " " + args[1] : "");
@@ -58,10 +77,15 @@ int unknown_verb(const Args& args) {
       }
     }
   }
-  const bool is_noun = std::ranges::any_of(
-      kVerbs, [&](const Verb& verb) { return verb.name.starts_with(args[0] + " "); });
+  constexpr std::size_t kFar = 3;  // a guess this far off is none
+  if (least >= kFar) {
+    std::fprintf(stderr, "deem: no verb %s (deem --help lists them)\n",
+                 printable(args[0], 40).c_str());
+    return kUsage;
+  }
   std::fprintf(stderr, "deem: no verb %s; did you mean deem %s? (deem --help lists them)\n",
-               printable(is_noun ? typed : args[0], 40).c_str(), std::string(best).c_str());
+               printable(is_noun(args[0]) ? typed : args[0], 40).c_str(),
+               std::string(best).c_str());
   return kUsage;
 }
 
@@ -70,7 +94,8 @@ int unknown_verb(const Args& args) {
 std::span<const Verb> verbs() { return kVerbs; }
 
 int report_error(const Error& error) {
-  std::fprintf(stderr, "deem: %s\n", error.message.c_str());
+  constexpr std::size_t kLongest = 4'000;  // what a server said may be long, and hostile
+  std::fprintf(stderr, "deem: %s\n", printable(error.message, kLongest).c_str());
   switch (error.code) {
     case Error::Code::BadInput:
     case Error::Code::NotFound:
@@ -86,13 +111,22 @@ int report_error(const Error& error) {
 }
 
 int run_command_line(const Args& args) {
-  if (args.empty() || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
+  if (args.empty() || (is_help(args[0]) && args.size() == 1)) {
     print_help();
     return args.empty() ? kUsage : kDone;
+  }
+  if (args[0] == "help") {
+    Args asked(args.begin() + 1, args.end());
+    asked.emplace_back("--help");
+    return run_command_line(asked);
   }
   if (args[0] == "--version") {
     std::puts("deem " DEEM_VERSION);
     return kDone;
+  }
+  if (is_noun(args[0]) && (args.size() == 1 || is_help(args[1]))) {
+    print_verbs_of(args[0]);
+    return args.size() == 1 ? kUsage : kDone;
   }
   for (const Verb& verb : kVerbs) {
     const std::vector<std::string_view> words = split(verb.name, ' ');

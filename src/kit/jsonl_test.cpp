@@ -45,9 +45,9 @@ TEST(Jsonl, EachTypeIsATaskOfItsOwn) {
 TEST(Jsonl, ReadingsFromSettingsAddAndReplace) {
   const TestFolder folder;
   LoadOptions options;
-  options.extra_readings["pets.cloze"] = *make_reading("", "G {state}", "{option}", false, "");
-  options.extra_readings["pets.mine"] = *make_reading("", "", "{state}", true, "none");
-  options.extra_readings["dogs.mine"] = *make_reading("", "", "{state}", true, "none");
+  options.extra_readings["pets.cloze"] = *make_reading("cloze", "G {state}", "{option}", false, "");
+  options.extra_readings["pets.mine"] = *make_reading("mine", "", "{state}", true, "none");
+  options.extra_readings["dogs.mine"] = *make_reading("mine", "", "{state}", true, "none");
   const Loaded loaded = must_load(
       folder.write("pets.jsonl",
                    R"({"id": "a", "state": "S", "instructions": "I", "options": ["x", "y"]})"),

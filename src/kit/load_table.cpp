@@ -154,7 +154,10 @@ struct Reader {
     };
     if (columns.contains("options")) {
       const std::string cell_text = cell(row, "options");
-      for (const std::string_view part : split(cell_text, '|')) add(part);
+      // An empty one is kept, and refused where options are judged: it may be a slip of the pen.
+      for (const std::string_view part : split(cell_text, '|')) {
+        if (!trim(cell_text).empty()) listed.push_back(option_from_key(trim(part)));
+      }
       return listed;
     }
     for (const auto& [number, column] : option_columns) add(row.fields[column]);

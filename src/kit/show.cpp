@@ -141,7 +141,7 @@ KitSummary summarise(const Kit& kit) {
   return summary;
 }
 
-std::string describe(const Kit& kit) {
+std::string describe(const Kit& kit, std::string_view only) {
   const KitSummary summary = summarise(kit);
   std::string out =
       fmt::format("{}{}{}\n", printable(summary.name, 80),
@@ -158,25 +158,36 @@ std::string describe(const Kit& kit) {
                      summary.states, summary.state_bytes_min, summary.state_bytes_max,
                      summary.state_bytes_median, printable(summary.longest_state, 60));
   out += fmt::format("  {:<10} {}\n", "items", summary.items);
-  for (const TaskSummary& task : summary.tasks) describe_task(out, task);
+  for (const TaskSummary& task : summary.tasks) {
+    if (only.empty() || task.name == only) describe_task(out, task);
+  }
   return out;
 }
 
+Result<const Task*> find_task(const Kit& kit, std::string_view name) {
+  if (const Task* task = kit.find_task(name)) return task;
+  std::vector<std::string_view> names;
+  for (const Task& each : kit.tasks) names.push_back(each.name);
+  return fail(Error::Code::NotFound,
+              kit.path + ": no task " + in_quotes(name) + did_you_mean(name, names));
+}
+
+Result<const Item*> find_item(const Kit& kit, std::string_view task_name, std::string_view id) {
+  const auto task = find_task(kit, task_name);
+  if (!task) return fail(task.error());
+  const auto item = std::ranges::find((*task)->items, id, &Item::id);
+  if (item != (*task)->items.end()) return &*item;
+  std::vector<std::string_view> ids;
+  for (const Item& each : (*task)->items) ids.push_back(each.id);
+  return fail(Error::Code::NotFound, kit.path + ": task " + (*task)->name + " has no item " +
+                                         in_quotes(id) + did_you_mean(id, ids));
+}
+
 Result<std::string> describe_item(const Kit& kit, std::string_view task_name, std::string_view id) {
+  const auto found = find_item(kit, task_name, id);
+  if (!found) return fail(found.error());
   const Task* task = kit.find_task(task_name);
-  if (task == nullptr) {
-    std::vector<std::string_view> names;
-    for (const Task& each : kit.tasks) names.push_back(each.name);
-    return fail(Error::Code::NotFound,
-                kit.path + ": no task " + in_quotes(task_name) + did_you_mean(task_name, names));
-  }
-  const auto item = std::ranges::find(task->items, id, &Item::id);
-  if (item == task->items.end()) {
-    std::vector<std::string_view> ids;
-    for (const Item& each : task->items) ids.push_back(each.id);
-    return fail(Error::Code::NotFound, kit.path + ": task " + task->name + " has no item " +
-                                           in_quotes(id) + did_you_mean(id, ids));
-  }
+  const Item* item = *found;
   const State& state = kit.states[item->state];
   const auto& options = item->question.options;
   std::string out =

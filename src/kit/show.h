@@ -37,8 +37,14 @@ struct KitSummary {
 
 KitSummary summarise(const Kit& kit);
 
-/// The summary as text for a terminal, ending in a newline.
-std::string describe(const Kit& kit);
+/// The summary as text for a terminal, ending in a newline; of one task when `task` names it.
+std::string describe(const Kit& kit, std::string_view task = {});
+
+/// Errors: NotFound for an unknown task, with a guess.
+Result<const Task*> find_task(const Kit& kit, std::string_view name);
+
+/// Errors: NotFound for an unknown task or item, with a guess.
+Result<const Item*> find_item(const Kit& kit, std::string_view task, std::string_view id);
 
 /// Everything about one item as text: its prompts as they would be sent, with their sha256, the
 /// label, and each reading's texts. Errors: NotFound for an unknown task or item, with a guess.

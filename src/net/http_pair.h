@@ -2,10 +2,9 @@
 
 // For tests of net: a server and a client of it, in this process.
 
-#include <gtest/gtest.h>
-
 #include <string>
 
+#include "base/check.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
 
@@ -13,14 +12,14 @@ namespace deem::net {
 
 inline HttpServer serve(Handler handler, ServerOptions options = {}) {
   auto server = HttpServer::start(std::move(options), std::move(handler));
-  if (!server) ADD_FAILURE() << server.error().message;
+  DEEM_CHECK(server);
   return std::move(*server);
 }
 
 inline HttpClient client_of(const std::string& address, HttpOptions options = {}) {
   options.url = *parse_url(address);
   auto client = HttpClient::make(std::move(options));
-  if (!client) ADD_FAILURE() << client.error().message;
+  DEEM_CHECK(client);
   return std::move(*client);
 }
 

@@ -137,6 +137,17 @@ TEST(RowsFile, TreatsALastRowWithoutItsNewlineAsTorn) {
   EXPECT_EQ(rows.good_bytes, good.size());
 }
 
+TEST(RowsFile, AChangedLastLineIsNamedNotCutOff) {
+  const std::string good = format_row(sample_row("1")) + "\n";
+  std::string bad = good;
+  bad[10] ^= 1;
+  const RowsFile rows = parse_rows(good + bad);
+  ASSERT_EQ(rows.problems.size(), 1U);
+  EXPECT_EQ(rows.problems[0].line, 2U);
+  EXPECT_FALSE(rows.torn_tail);
+  EXPECT_EQ(rows.good_bytes, good.size() + bad.size());
+}
+
 TEST(RowsFile, LetsALaterRowReplaceAnEarlierOne) {
   Row first = sample_row("1");
   first.status = Row::Status::Error;

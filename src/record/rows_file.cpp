@@ -14,15 +14,12 @@ RowsFile parse_rows(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
     ++line;
     const std::size_t end = bytes.find('\n', at);
-    const bool last = end == std::string_view::npos || end + 1 == bytes.size();
-    const std::string_view text =
-        bytes.substr(at, end == std::string_view::npos ? std::string_view::npos : end - at);
-    const std::size_t next = end == std::string_view::npos ? bytes.size() : end + 1;
-    Result<Row> row = parse_row(text);
-    if (end == std::string_view::npos || (last && !row)) {
+    if (end == std::string_view::npos) {
       out.torn_tail = true;
       return out;
     }
+    const std::size_t next = end + 1;
+    Result<Row> row = parse_row(bytes.substr(at, end - at));
     at = next;
     out.good_bytes = next;
     if (!row) {

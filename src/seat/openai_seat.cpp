@@ -28,7 +28,9 @@ class OpenAiSeat : public Seat {
     auto reply = remote_.exchange("GET", "/v1/models", {}, remote_.deadline());
     if (!reply) return fail(reply.error());
     if (reply->status == 404 && !out.model.empty()) return out;  // endpoints without the list
-    if (reply->status >= 400) return fail(remote_.refusal("/v1/models", *reply));
+    if (reply->status >= 300) {
+      return fail(Error::Code::Unavailable, remote_.refusal("/v1/models", *reply).message);
+    }
     auto entry = parse_model_entry(reply->body, out.model);
     if (!entry) return remote_.fail_at("/v1/models", entry.error());
     out.model = entry->id;

@@ -232,6 +232,9 @@ Result<Reply> parse_completion_reply(std::string_view bytes) {
   out.usage.output_tokens = read_int(member(root, "tokens_predicted"));
   out.usage.finish_reason = read_string(member(root, "stop_type"));
   out.usage.served_model = read_string(member(root, "model"));
+  if (const auto cut = member(root, "truncated"); cut && cut->is_bool()) {
+    out.usage.truncated = cut->get_bool().value_unsafe();
+  }
   read_timings(root, out.usage);
   drop_underflow(out.position);
   return out;

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "seat/remote.h"
+
 namespace deem::seat {
 namespace {
 
@@ -168,6 +170,44 @@ TEST(ParseCompletionReply, EntriesCarryIdsAndUnderflowIsMinusInfinity) {
   EXPECT_EQ(reply->usage.cached_tokens, 2);
   EXPECT_EQ(reply->usage.total_ms, 18.45);
 }
+
+TEST(ParseCompletionReply, TellsThatThePromptWasCut) {
+  EXPECT_TRUE(parse_completion_reply(R"({"content":"A","truncated":true})")->usage.truncated);
+  for (const char* whole : {R"({"content":"A","truncated":false})", R"({"content":"A"})",
+                            R"({"content":"A","truncated":null})"}) {
+    EXPECT_FALSE(parse_completion_reply(whole)->usage.truncated) << whole;
+  }
+}
+
+struct ModelsCase {
+  const char* name;
+  const char* list;
+  const char* wanted;
+  const char* id;    // "" : refused
+  const char* says;  // then
+};
+class Models : public testing::TestWithParam<ModelsCase> {};
+
+TEST_P(Models, AreNamedOrRefused) {
+  const auto& c = GetParam();
+  const auto entry = parse_model_entry(std::string(R"({"data":)") + c.list + "}", c.wanted);
+  EXPECT_EQ(entry ? entry->id : "", c.id);
+  if (entry) return;
+  EXPECT_NE(entry.error().message.find(c.says), std::string::npos) << entry.error().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, Models,
+    testing::Values(
+        ModelsCase{"TheOnlyOne", R"([{"id":"m"}])", "", "m", ""},
+        ModelsCase{"ByName", R"([{"id":"a"},{"id":"m"}])", "m", "m", ""},
+        ModelsCase{"OneOfSeveral", R"([{"id":"a"},{"id":"m"}])", "", "", "one of: a, m"},
+        ModelsCase{"Another", R"([{"id":"a"}])", "m", "", "does not serve \"m\", but: a"},
+        ModelsCase{"None", "[]", "", "", "serves no model"},
+        ModelsCase{"NoneByName", "[]", "m", "", "serves no model"},
+        ModelsCase{"WithoutIds", R"([1,"s",null,{"root":"x"}])", "", "", "serves no model"},
+        ModelsCase{"NoList", "{}", "", "", "data"}),
+    [](const auto& p) { return p.param.name; });
 
 TEST(ParsePromptScores, PicksTheTokensAskedFor) {
   const std::vector<std::int64_t> ids = {9, 8, 7};

@@ -73,7 +73,10 @@ Result<net::HttpReply> Remote::post(std::string_view path, std::string_view body
 
 Result<net::HttpReply> Remote::get(std::string_view path, TimePoint deadline) {
   auto reply = exchange("GET", path, {}, deadline);
-  if (reply && reply->status >= 300) return fail(refusal(path, *reply));
+  if (reply && reply->status >= 300) {
+    // Whatever it says, there was no input of ours to blame.
+    return fail(Error::Code::Unavailable, refusal(path, *reply).message);
+  }
   return reply;
 }
 
@@ -205,18 +208,25 @@ Result<ModelEntry> parse_model_entry(std::string_view bytes, const std::string& 
     return fail(Error::Code::Corrupt, "no \"data\" in the list of models");
   }
   std::string names;
+  std::size_t usable = 0;
+  std::optional<ModelEntry> only;
   for (const codec::Json& entry : data->items()) {
     ModelEntry out;
     out.id = entry.get_string("id").value_or("");
+    if (out.id.empty()) continue;
+    ++usable;
     out.root = entry.get_string("root");
     out.max_model_len = entry.get_int("max_model_len");
     if (const codec::Json* meta = entry.find("meta"); meta != nullptr) {
       out.n_vocab = meta->get_int("n_vocab");
       out.n_params = meta->get_int("n_params");
     }
-    if (out.id == wanted || (wanted.empty() && data->items().size() == 1)) return out;
+    if (out.id == wanted) return out;
+    only = out;
     names += (names.empty() ? "" : ", ") + printable(out.id, 80);
   }
+  if (usable == 0) return fail(Error::Code::Unavailable, "serves no model");
+  if (wanted.empty() && usable == 1) return *only;
   return fail(Error::Code::Unavailable,
               wanted.empty() ? "serves several models, name one of: " + printable(names, 400)
                              : "does not serve \"" + wanted + "\", but: " + printable(names, 400));

@@ -56,6 +56,7 @@ struct Usage {
   std::optional<double> prompt_ms{}, total_ms{};  // the server's own clock
   std::optional<std::string> finish_reason{};
   std::optional<std::string> served_model{};  // the model the reply names
+  bool truncated = false;                     // the server says it cut the prompt
 };
 
 /// When the request was due and by when it must be done. A call past it is a Timeout error.

@@ -30,9 +30,8 @@ class VllmSeat : public Seat {
     out.model = entry->id;
     out.root = entry->root;
     out.context = entry->max_model_len;
-    auto version = remote_.exchange("GET", "/version", {}, remote_.deadline());
-    if (!version) return fail(version.error());
-    if (version->status == 200) {
+    const auto version = remote_.exchange("GET", "/version", {}, remote_.deadline());
+    if (version && version->status == 200) {
       if (auto text = parse_text_member(version->body, "version")) out.build = std::move(*text);
     }
     return out;
