@@ -54,9 +54,9 @@ void describe_run(const record::RunRecord& run, const std::string& folder,
                   report::Heading& heading) {
   heading.lines.emplace_back("run", fmt::format("{}  {}{}", folder, run.started,
                                                 run.ended.empty() ? "  not finished" : ""));
-  heading.lines.emplace_back(
-      "kit", fmt::format("{} {}  digest {}", printable(run.kit_name, 80),
-                         printable(run.kit_version, 40), printable(run.kit_digest, 16)));
+  heading.lines.emplace_back("kit", fmt::format("{} {}  digest {}", printable(run.kit_name, 80),
+                                                printable(run.kit_version, 40),
+                                                printable(run.kit_digest.substr(0, 16), 40)));
   heading.lines.emplace_back("box", fmt::format("{}  {}  {} cores", printable(run.host, 80),
                                                 printable(run.cpu, 80), run.cores));
   for (const record::ArmRecord& arm : run.arms) {

@@ -26,6 +26,102 @@ Json to_json(const Rate& rate) {
   return out;
 }
 
+Json interval(const std::optional<score::Interval>& value) {
+  if (!value) return {};
+  Json out = Json::object();
+  out.set("low", value->low);
+  out.set("high", value->high);
+  return out;
+}
+
+Json to_json(const score::ActAbove& act) {
+  Json out = Json::object();
+  out.set("threshold", act.threshold);
+  out.set("coverage", act.coverage);
+  out.set("accuracy", to_json(act.accuracy));
+  return out;
+}
+
+Json to_json(const score::Levels& levels) {
+  Json out = Json::object();
+  out.set("n", count(levels.n));
+  out.set("mean_absolute_error", levels.mean_absolute_error);
+  out.set("within_one", levels.within_one);
+  out.set("quadratic_weighted_kappa", known(levels.quadratic_weighted_kappa));
+  out.set("ranked_probability_score", levels.ranked_probability_score);
+  out.set("expectation_error", levels.expectation_error);
+  out.set("expectation_bias", levels.expectation_bias);
+  return out;
+}
+
+Json to_json(const score::Detail& d) {
+  Json out = Json::object();
+  out.set("n", count(d.n));
+  out.set("states", count(d.states));
+  out.set("seed", static_cast<std::uint64_t>(score::kScoreSeed));
+  out.set("accuracy_bootstrap", interval(d.accuracy_bootstrap));
+  out.set("brier_bootstrap", interval(d.brier_bootstrap));
+  out.set("balanced_accuracy", known(d.balanced_accuracy));
+  out.set("macro_f1", known(d.macro_f1));
+  if (d.brier) {
+    Json parts = Json::object();
+    parts.set("reliability", d.brier->reliability);
+    parts.set("resolution", d.brier->resolution);
+    parts.set("uncertainty", d.brier->uncertainty);
+    parts.set("within_bins", d.brier->within_bins);
+    out.set("brier_parts", std::move(parts));
+  }
+  if (d.log_loss) {
+    Json loss = Json::object();
+    loss.set("mean", d.log_loss->mean);
+    loss.set("clip", score::LogLoss::kClip);
+    loss.set("clipped", count(d.log_loss->clipped));
+    out.set("log_loss", std::move(loss));
+  }
+  if (d.calibration) {
+    Json ece = Json::object();
+    ece.set("bins", count(score::CalibrationError::kBins));
+    ece.set("equal_width", d.calibration->equal_width);
+    ece.set("equal_mass", d.calibration->equal_mass);
+    ece.set("if_calibrated_mean", d.calibration->null_mean);
+    ece.set("if_calibrated_p95", d.calibration->null_p95);
+    out.set("ece", std::move(ece));
+  }
+  out.set("aurc", known(d.aurc));
+  Json acts = Json::array();
+  for (const auto& act : d.act_above) acts.push(to_json(act));
+  out.set("act_above", std::move(acts));
+  Json wanted = Json::array();
+  for (const auto& one : d.threshold_for) {
+    Json entry = Json::object();
+    entry.set("accuracy", one.accuracy);
+    entry.set("reached", one.reached ? to_json(*one.reached) : Json());
+    entry.set("sure", one.sure ? to_json(*one.sure) : Json());
+    wanted.push(std::move(entry));
+  }
+  out.set("threshold_for", std::move(wanted));
+  if (d.confidence) {
+    Json means = Json::object();
+    means.set("top_p", d.confidence->top_p);
+    means.set("margin", d.confidence->margin);
+    means.set("confidence_entropy", d.confidence->entropy);
+    means.set("confidence_typesafe", d.confidence->typesafe);
+    out.set("mean_confidence", std::move(means));
+  }
+  if (d.levels) out.set("levels", to_json(*d.levels));
+  Json slices = Json::array();
+  for (const auto& slice : d.slices) {
+    Json one = Json::object();
+    one.set("by", slice.by);
+    one.set("value", slice.value);
+    one.set("accuracy", to_json(slice.accuracy));
+    one.set("brier", slice.brier);
+    slices.push(std::move(one));
+  }
+  out.set("slices", std::move(slices));
+  return out;
+}
+
 Json to_json(const Figures& f) {
   Json out = Json::object();
   if (!f.task.empty()) out.set("task", f.task);
@@ -62,7 +158,9 @@ Json to_json(const Figures& f) {
   out.set("reliability", std::move(bins));
   out.set("letters_mass_median", known(f.median_mass));
   out.set("latency_planned_median_s", known(f.median_s));
+  out.set("latency_planned_p90_s", known(f.p90_s));
   out.set("latency_planned_p95_s", known(f.p95_s));
+  out.set("latency_planned_p99_s", known(f.p99_s));
   out.set("latency_sent_median_s", known(f.median_sent_s));
   out.set("latency_sent_p95_s", known(f.p95_sent_s));
   out.set("latency_n", count(f.seconds_n));
@@ -83,6 +181,7 @@ Json to_json(const Figures& f) {
   baselines.set("keyword_overlap_accuracy", to_json(f.overlap));
   baselines.set("n", count(f.uniform.n));
   out.set("baselines", std::move(baselines));
+  if (f.detail.n > 0) out.set("detail", to_json(f.detail));
   return out;
 }
 
@@ -97,6 +196,34 @@ std::string csv_number(std::optional<double> value) {
   std::string out;
   if (value) codec::append_python_float(out, *value);
   return out;
+}
+
+/// What the CSV holds of the detail, in the order of its header.
+std::vector<std::optional<double>> detail_cells(const Figures& f) {
+  using Cell = std::optional<double>;
+  const score::Detail& d = f.detail;
+  const auto of = [](const auto& part, auto member) {
+    return part ? Cell((*part).*member) : Cell();
+  };
+  return {of(d.accuracy_bootstrap, &score::Interval::low),
+          of(d.accuracy_bootstrap, &score::Interval::high),
+          of(d.brier_bootstrap, &score::Interval::low),
+          of(d.brier_bootstrap, &score::Interval::high),
+          d.balanced_accuracy,
+          d.macro_f1,
+          of(d.brier, &score::BrierParts::reliability),
+          of(d.brier, &score::BrierParts::resolution),
+          of(d.brier, &score::BrierParts::uncertainty),
+          of(d.log_loss, &score::LogLoss::mean),
+          of(d.calibration, &score::CalibrationError::equal_width),
+          of(d.calibration, &score::CalibrationError::equal_mass),
+          of(d.calibration, &score::CalibrationError::null_p95),
+          d.aurc,
+          of(d.levels, &score::Levels::mean_absolute_error),
+          d.levels ? d.levels->quadratic_weighted_kappa : Cell(),
+          of(d.levels, &score::Levels::ranked_probability_score),
+          f.p90_s,
+          f.p99_s};
 }
 
 std::string csv_count(std::optional<std::int64_t> n) { return n ? fmt::format("{}", *n) : ""; }
@@ -139,7 +266,11 @@ std::string as_csv(const score::Scores& scores) {
       "group,"
       "prompt_tokens,cached_tokens,output_tokens,uniform_accuracy,prior_accuracy,keyword_overlap_"
       "accuracy,"
-      "uniform_brier,prior_brier\r\n";
+      "uniform_brier,prior_brier,accuracy_bootstrap_low,accuracy_bootstrap_high,"
+      "brier_bootstrap_low,brier_bootstrap_high,balanced_accuracy,macro_f1,brier_reliability,"
+      "brier_resolution,brier_uncertainty,log_loss,ece_equal_width,ece_equal_mass,"
+      "ece_if_calibrated_p95,aurc,mean_absolute_error,quadratic_weighted_kappa,"
+      "ranked_probability_score,latency_planned_p90_s,latency_planned_p99_s\r\n";
   for (const auto& column : scores.columns) {
     for (const Figures& f : column.tasks) {
       const bool bare = f.uncalibrated;
@@ -154,9 +285,11 @@ std::string as_csv(const score::Scores& scores) {
                          csv_number(f.median_mass), csv_number(f.median_s), csv_number(f.p95_s),
                          csv_number(f.median_sent_s), csv_number(f.p95_sent_s), f.group);
       out += fmt::format(
-          ",{},{},{},{},{},{},{},{}\r\n", csv_count(f.prompt_tokens), csv_count(f.cached_tokens),
+          ",{},{},{},{},{},{},{},{}", csv_count(f.prompt_tokens), csv_count(f.cached_tokens),
           csv_count(f.output_tokens), csv_number(f.uniform.value), csv_number(f.majority.value),
           csv_number(f.overlap.value), csv_number(f.uniform_brier), csv_number(f.prior_brier));
+      for (const auto& value : detail_cells(f)) out += "," + csv_number(value);
+      out += "\r\n";
     }
   }
   return out;

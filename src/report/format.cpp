@@ -56,6 +56,11 @@ bool is_first_variant(const score::Scores& scores, const score::Column& column) 
 
 }  // namespace
 
+std::optional<double> ece_of(const score::Figures& figures) {
+  if (!figures.detail.calibration) return std::nullopt;
+  return figures.detail.calibration->equal_width;
+}
+
 std::vector<std::string> remarks(const score::Scores& scores) {
   std::vector<std::string> out;
   for (const auto& column : scores.columns) {

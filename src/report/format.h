@@ -19,6 +19,9 @@ std::string number(std::optional<double> value, int decimals);
 /// "12 ms", "1.23 s", "–"
 std::string duration(std::optional<double> seconds);
 
+/// The expected calibration error over equal-width bins; none for a bare score.
+std::optional<double> ece_of(const score::Figures& figures);
+
 /// Sentences that a reader must not miss: stuck readings, voids with their causes, refusals,
 /// errors, what a seat does not support, shares of group times.
 std::vector<std::string> remarks(const score::Scores& scores);

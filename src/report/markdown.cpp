@@ -40,30 +40,32 @@ std::string as_markdown(const score::Scores& scores, const Heading& heading) {
     const Figures* base = baselines(scores, task);
     if (base == nullptr) continue;
     out += fmt::format(
-        "\n## {}\n\n| arm | reading | variant | accuracy [95 %] | n | Brier | AUROC | letters' "
+        "\n## {}\n\n| arm | reading | variant | accuracy [95 %] | n | Brier | ECE | AUROC | "
+        "letters' "
         "mass | median | p95 | "
         "median from the real send | void | unparsed | refused | errors |\n"
         "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | "
+        "---: | "
         "---: | ---: |\n",
         cell(task));
     for (const auto& column : scores.columns) {
       for (const Figures& f : column.tasks) {
         if (f.task != task) continue;
         out += fmt::format(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
             cell(column.arm), cell(column.reading), column.variant,
             f.uncalibrated ? "uncalibrated" : with_interval(f.accuracy),
-            f.uncalibrated ? f.auroc_n : f.accuracy.n, number(f.brier, 3), share(f.auroc),
-            share(f.median_mass), duration(f.median_s), duration(f.p95_s),
+            f.uncalibrated ? f.auroc_n : f.accuracy.n, number(f.brier, 3), share(ece_of(f)),
+            share(f.auroc), share(f.median_mass), duration(f.median_s), duration(f.p95_s),
             duration(f.median_sent_s), f.voids, f.unparsed, f.refused, f.errors);
       }
     }
-    out += fmt::format("| baseline | uniform | | {} | {} | {} | | | | | | | | | |\n",
+    out += fmt::format("| baseline | uniform | | {} | {} | {} | | | | | | | | | | |\n",
                        share(base->uniform.value), base->uniform.n, number(base->uniform_brier, 3));
     out +=
-        fmt::format("| baseline | prior | | {} | {} | {} | | | | | | | | | |\n",
+        fmt::format("| baseline | prior | | {} | {} | {} | | | | | | | | | | |\n",
                     with_interval(base->majority), base->majority.n, number(base->prior_brier, 3));
-    out += fmt::format("| baseline | keyword overlap | | {} | {} | | | | | | | | | | |\n",
+    out += fmt::format("| baseline | keyword overlap | | {} | {} | | | | | | | | | | | |\n",
                        with_interval(base->overlap), base->overlap.n);
   }
   std::vector<std::string> notes = heading.notes;

@@ -24,7 +24,7 @@ std::string pad(std::string text, std::size_t width, bool right) {
 constexpr std::size_t kName = 29;
 
 std::string line(const std::string& name, const std::vector<std::string>& cells) {
-  static constexpr std::size_t kWidths[] = {18, 5, 7, 7, 7, 9, 9};
+  static constexpr std::size_t kWidths[] = {17, 5, 5, 4, 5, 4, 8, 8};
   std::string out = "  " + pad(printable(name, kName), kName, false);
   for (std::size_t i = 0; i < cells.size(); ++i) out += " " + pad(cells[i], kWidths[i], true);
   while (out.ends_with(' ')) out.pop_back();
@@ -33,10 +33,10 @@ std::string line(const std::string& name, const std::vector<std::string>& cells)
 
 std::string figures_line(const Column& column, const Figures& f) {
   const std::string accuracy = f.uncalibrated ? "uncalibrated" : with_interval(f.accuracy);
-  return line(
-      column.name(),
-      {accuracy, fmt::format("{}", f.uncalibrated ? f.auroc_n : f.accuracy.n), number(f.brier, 3),
-       share(f.auroc), share(f.median_mass), duration(f.median_s), duration(f.p95_s)});
+  return line(column.name(),
+              {accuracy, fmt::format("{}", f.uncalibrated ? f.auroc_n : f.accuracy.n),
+               number(f.brier, 3), share(ece_of(f)), share(f.auroc), share(f.median_mass),
+               duration(f.median_s), duration(f.p95_s)});
 }
 
 class Style {
@@ -84,8 +84,8 @@ std::string as_text(const score::Scores& scores, const Heading& heading, std::si
     const Figures* base = baselines(scores, task);
     if (base == nullptr) continue;
     out += "\n" + style.bold(task) + "\n";
-    out += style.dim(line("arm reading:variant",
-                          {"accuracy [95 %]", "n", "Brier", "AUROC", "mass", "median", "p95"}));
+    out += style.dim(line("arm reading:variant", {"accuracy [95 %]", "n", "Brier", "ECE", "AUROC",
+                                                  "mass", "median", "p95"}));
     for (const Column& column : scores.columns) {
       for (const Figures& f : column.tasks) {
         if (f.task == task) out += figures_line(column, f);

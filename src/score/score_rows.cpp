@@ -68,12 +68,10 @@ class Tally {
   }
 
   Figures finish() {
-    const auto [low, high] = wilson_95(out_.accuracy.hits, out_.accuracy.n);
-    set(out_.accuracy, low, high);
-    for (Rate* rate : {&out_.majority, &out_.overlap}) {
-      const auto [l, h] = wilson_95(rate->hits, rate->n);
-      set(*rate, l, h);
+    for (Rate* share : {&out_.accuracy, &out_.majority, &out_.overlap}) {
+      *share = rate(share->hits, share->n);
     }
+    out_.detail = sample_.finish();
     const auto mean = [](double sum, std::size_t n) {
       return n == 0 ? std::nullopt : std::optional(sum / static_cast<double>(n));
     };
@@ -85,7 +83,9 @@ class Tally {
     out_.auroc_n = positives_.size() + negatives_.size();
     out_.median_mass = percentile(masses_, 5'000);
     out_.median_s = percentile(planned_, 5'000);
+    out_.p90_s = percentile(planned_, 9'000);
     out_.p95_s = percentile(planned_, 9'500);
+    out_.p99_s = percentile(planned_, 9'900);
     out_.median_sent_s = percentile(sent_, 5'000);
     out_.p95_sent_s = percentile(sent_, 9'500);
     out_.seconds_n = planned_.size();
@@ -99,12 +99,6 @@ class Tally {
   }
 
  private:
-  static void set(Rate& rate, double low, double high) {
-    if (rate.n > 0) rate.value = static_cast<double>(rate.hits) / static_cast<double>(rate.n);
-    rate.low = low;
-    rate.high = high;
-  }
-
   void add_cost(const ReadingRecord& reading) {
     out_.group = std::max(out_.group, reading.group);
     if (reading.prompt_tokens)
@@ -135,6 +129,7 @@ class Tally {
     }
     add_baselines(row, *label);
     if (bare) return;
+    sample_.add(row, answer, *label);
     const bool right = answer.choice == *label;
     ++out_.accuracy.n;
     out_.accuracy.hits += right ? 1U : 0U;
@@ -164,6 +159,7 @@ class Tally {
 
   const std::map<std::string, LabelCounts>& labels_;
   Figures out_;
+  Sample sample_;
   double brier_ = 0, uniform_ = 0, uniform_brier_ = 0, prior_brier_ = 0;
   std::vector<double> positives_, negatives_, masses_, planned_, sent_;
   std::map<std::size_t, std::size_t> positions_;
@@ -204,7 +200,9 @@ Scores score_rows(std::span<const Row> rows) {
   std::vector<std::string> arms;
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> wanted;  // by arm
   std::map<std::string, std::string> modes;
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<const Row*>> of;
   for (const Row& row : rows) {
+    of[{row.arm, row.task}].push_back(&row);
     add_new(arms, row.arm);
     add_new(out.tasks, row.task);
     modes[row.arm] = row.mode;
@@ -229,13 +227,12 @@ Scores score_rows(std::span<const Row> rows) {
       for (const std::string& task : out.tasks) {
         Tally tally(task, labels);
         bool any = false;
-        for (const Row& row : rows) {
-          if (row.arm != arm || row.task != task) continue;
-          const auto found = row.readings.find(reading);
-          const ReadingRecord* given = found == row.readings.end() ? nullptr : &found->second;
+        for (const Row* row : of[{arm, task}]) {
+          const auto found = row->readings.find(reading);
+          const ReadingRecord* given = found == row->readings.end() ? nullptr : &found->second;
           any = any || reading == "nothing" || (given != nullptr && has_variant(*given, variant));
-          tally.add_row(row, given, variant);
-          if (given != nullptr) all.add_row(row, given, variant);
+          tally.add_row(*row, given, variant);
+          if (given != nullptr) all.add_row(*row, given, variant);
         }
         // A prior that no item of the task has (a channel's) makes no line there.
         if (any) column.tasks.push_back(tally.finish());

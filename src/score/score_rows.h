@@ -8,15 +8,10 @@
 #include <vector>
 
 #include "record/row.h"
+#include "score/detail.h"
+#include "score/statistics.h"
 
 namespace deem::score {
-
-/// A share with its count and its 95 % Wilson interval.
-struct Rate {
-  std::size_t hits = 0, n = 0;
-  std::optional<double> value = {};  // none when n is 0
-  double low = 0, high = 1;
-};
 
 struct Bin {
   double low = 0, high = 0;
@@ -41,6 +36,7 @@ struct Figures {
   std::optional<double> median_mass = {};                     // letters' mass
   std::optional<double> median_s = {}, p95_s = {};            // from the planned send, nearest rank
   std::optional<double> median_sent_s = {}, p95_sent_s = {};  // from the real send
+  std::optional<double> p90_s = {}, p99_s = {};
   std::size_t seconds_n = 0;
   std::optional<std::int64_t> prompt_tokens = {}, cached_tokens = {}, output_tokens = {};
   std::size_t tokens_unknown = 0;  // rows without a prompt count
@@ -53,6 +49,7 @@ struct Figures {
   Rate majority = {};  // the commonest label (or gold position where keys vary)
   Rate overlap = {};   // a program without a model
   std::optional<double> uniform_brier = {}, prior_brier = {};
+  Detail detail = {};
 };
 
 /// One column: an arm, a reading and a variant of it.

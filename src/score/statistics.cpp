@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace deem::score {
 
@@ -15,6 +16,13 @@ std::pair<double, double> wilson_95(std::size_t hits, std::size_t n) {
   const double half = kZ / (1 + z2 / size) * std::sqrt(p * (1 - p) / size + z2 / (4 * size * size));
   return {hits == 0 ? 0 : std::max(0.0, centre - half),
           hits == n ? 1 : std::min(1.0, centre + half)};
+}
+
+Rate rate(std::size_t hits, std::size_t n) {
+  Rate out{.hits = hits, .n = n};
+  if (n > 0) out.value = static_cast<double>(hits) / static_cast<double>(n);
+  std::tie(out.low, out.high) = wilson_95(hits, n);
+  return out;
 }
 
 std::optional<double> percentile(std::vector<double> values, std::size_t q) {

@@ -12,6 +12,14 @@ namespace deem::score {
 /// [0, 1].
 std::pair<double, double> wilson_95(std::size_t hits, std::size_t n);
 
+/// A share with its count and its 95 % Wilson interval.
+struct Rate {
+  std::size_t hits = 0, n = 0;
+  std::optional<double> value = {};  // none when n is 0
+  double low = 0, high = 1;
+};
+Rate rate(std::size_t hits, std::size_t n);
+
 /// 1-based rank of the nearest-rank percentile: the smallest rank covering a share q of n samples,
 /// q in basis points (9'500 = p95). Requires n > 0 and 0 < q ≤ 10'000.
 constexpr std::size_t nearest_rank(std::size_t n, std::size_t q) {
