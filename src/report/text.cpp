@@ -24,7 +24,7 @@ std::string pad(std::string text, std::size_t width, bool right) {
 constexpr std::size_t kName = 29;
 
 std::string line(const std::string& name, const std::vector<std::string>& cells) {
-  static constexpr std::size_t kWidths[] = {17, 5, 5, 4, 5, 4, 8, 8};
+  static constexpr std::size_t kWidths[] = {17, 5, 5, 5, 5, 4, 8, 8};
   std::string out = "  " + pad(printable(name, kName), kName, false);
   for (std::size_t i = 0; i < cells.size(); ++i) out += " " + pad(cells[i], kWidths[i], true);
   while (out.ends_with(' ')) out.pop_back();
