@@ -76,13 +76,24 @@ TEST_F(Demo, AsksScoresAndWritesItsReport) {
   // Scoring again from rows gives what the run printed.
   const Finished again = deem({"score", "run"});
   EXPECT_EQ(again.output, done.output);
+
+  const Finished same = deem({"compare", "run", "--format", "json", "--column", "written:raw"});
+  ASSERT_EQ(same.ending.code, 0) << same.errors;
+  const auto compared = codec::parse_json(same.output);
+  ASSERT_TRUE(compared) << same.output;
+  EXPECT_EQ(compared->get_string("schema"), "deem.compare/1");
+  ASSERT_EQ(compared->find("pairs")->items().size(), 1U);
+  EXPECT_EQ(compared->find("pairs")->items()[0].get_string("a"), "readout letters:raw");
+  const Finished gated = deem({"compare", "run", "--gate", "accuracy>=1.01"});
+  EXPECT_EQ(gated.ending.code, 1) << gated.output;
+  EXPECT_NE(gated.errors.find("gate accuracy>=1.01 fails"), std::string::npos) << gated.errors;
 }
 
 TEST_F(Demo, RefusesTheStateThatDoesNotFitAndCountsIt) {
   const Finished done = deem({"run", "--kit", DEEM_SOURCE_DIR "/kits/demo", "--task", "answered",
                               "--seat", "local:" + model_, "--context", "200", "--limit", "4",
                               "--out", "run", "--threads", "1"});
-  ASSERT_EQ(done.ending.code, 0) << done.errors;
+  ASSERT_EQ(done.ending.code, 3) << done.errors;
   std::size_t refused = 0;
   for (const record::Row& row : rows("run")) {
     if (row.status != record::Row::Status::Refused) continue;
@@ -90,8 +101,9 @@ TEST_F(Demo, RefusesTheStateThatDoesNotFitAndCountsIt) {
     EXPECT_EQ(row.reason, "overlong");
     EXPECT_GT(row.reason_number.value_or(0), 200);
   }
-  EXPECT_GT(refused, 0U);
+  EXPECT_EQ(refused, 4U);
   EXPECT_NE(done.output.find("refused before asking"), std::string::npos) << done.output;
+  EXPECT_NE(done.errors.find("nothing was measured"), std::string::npos) << done.errors;
 }
 
 // The real program, killed with SIGKILL at random moments of its work, then resumed to its end.

@@ -1,0 +1,282 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/gather_rows.h"
+#include "cli/show_score.h"
+#include "cli/verbs.h"
+#include "report/compare_report.h"
+
+namespace deem::cli {
+namespace {
+
+using score::ColumnName;
+
+struct CompareFlags {
+  std::vector<std::string> paths, columns, gates;
+  std::string base, format = "text";
+  std::size_t disagreements = 10;
+  bool force = false;
+};
+
+/// One run's rows and the columns that can be compared.
+struct Source {
+  std::string path = {};
+  Gathered gathered = {};
+  std::optional<record::RunRecord> run = {};
+  std::vector<score::Column> columns = {};  // with probabilities
+
+  const score::Column* find(const ColumnName& name) const {
+    const auto found = std::ranges::find_if(columns, [&](const score::Column& c) {
+      return c.arm == name.arm && c.reading == name.reading && c.variant == name.variant;
+    });
+    return found == columns.end() ? nullptr : &*found;
+  }
+};
+
+ColumnName name_of(const score::Column& column) {
+  return {column.arm, column.reading, column.variant};
+}
+
+/// A column of a source.
+struct Side {
+  std::size_t source = 0;
+  ColumnName name = {};
+};
+
+Result<Source> open_source(const std::string& path) {
+  Source out{.path = path};
+  if (!file_exists(rows_of(path))) {
+    return fail(Error::Code::NotFound,
+                rows_of(path) + ": no such file; a run folder or a rows file");
+  }
+  gather(path, false, out.gathered);
+  if (out.gathered.rows.empty()) {
+    return fail(Error::Code::NotFound, path + ": holds no rows that can be read");
+  }
+  if (is_folder(path)) {
+    if (Result<record::RunRecord> run = record::load_run(path)) out.run = std::move(*run);
+  }
+  score::Scores scores = score::score_rows(out.gathered.rows);
+  for (score::Column& column : scores.columns) {
+    if (column.all.detail.n > 0) out.columns.push_back(std::move(column));
+  }
+  if (out.columns.empty()) {
+    return fail(Error::Code::NotFound, path + ": no labelled answers with probabilities");
+  }
+  return out;
+}
+
+/// Pairs of different kits or programs say nothing unless the user knows why they would.
+Result<void> check_comparable(const std::vector<Source>& sources, bool force,
+                              std::vector<std::string>& notes) {
+  const Source& first = sources.front();
+  for (const Source& other : sources) {
+    if (!first.run || !other.run) {
+      if (sources.size() > 1) {
+        notes.push_back((first.run ? other : first).path +
+                        ": no run.json: kit and program are not known to be the same");
+      }
+      continue;
+    }
+    const auto differs = [&](const std::string& what, const std::string& a,
+                             const std::string& b) -> Result<void> {
+      if (a == b) return {};
+      const std::string said = first.path + " and " + other.path + ": different " + what + " (" +
+                               printable(a, 40) + ", " + printable(b, 40) + ")";
+      if (!force) return fail(Error::Code::BadInput, said + "; --force pairs them all the same");
+      notes.push_back(said);
+      return {};
+    };
+    if (Result<void> same = differs("kits", first.run->kit_digest.substr(0, 16),
+                                    other.run->kit_digest.substr(0, 16));
+        !same)
+      return same;
+    if (Result<void> same = differs("versions of deem", first.run->deem, other.run->deem); !same)
+      return same;
+  }
+  return {};
+}
+
+bool is_named(const std::string& typed, const ColumnName& name) {
+  return typed == name.text() || typed == name.arm || typed == name.reading + ":" + name.variant ||
+         typed == name.arm + " " + name.reading;
+}
+
+Result<std::vector<std::pair<Side, Side>>> make_pairs(const std::vector<Source>& sources,
+                                                      const CompareFlags& flags) {
+  const auto listed = [&] {
+    std::string out;
+    for (const auto& column : sources.front().columns)
+      out += "\n  " + printable(column.name(), 200);
+    return out;
+  };
+  const auto wanted = [&](const ColumnName& name) {
+    return flags.columns.empty() || std::ranges::any_of(flags.columns, [&](const auto& typed) {
+             return is_named(typed, name);
+           });
+  };
+  std::vector<std::pair<Side, Side>> pairs;
+  if (flags.base.empty() && sources.size() > 1) {  // the same column of each run
+    for (const auto& column : sources.front().columns) {
+      const ColumnName name = name_of(column);
+      for (std::size_t s = 1; s < sources.size(); ++s) {
+        if (wanted(name) && sources[s].find(name) != nullptr)
+          pairs.push_back({{0, name}, {s, name}});
+      }
+    }
+    if (!pairs.empty()) return pairs;
+  }
+  const auto& columns = sources.front().columns;
+  const auto base =
+      flags.base.empty() ? columns.begin() : std::ranges::find_if(columns, [&](const auto& column) {
+        return is_named(flags.base, name_of(column));
+      });
+  if (base == columns.end()) {
+    return fail(Error::Code::BadInput, "--base " + printable(flags.base, 80) +
+                                           ": there is none in " + sources.front().path +
+                                           ", but:" + listed());
+  }
+  const Side a{0, name_of(*base)};
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    for (const auto& column : sources[s].columns) {
+      const ColumnName name = name_of(column);
+      if (wanted(name) && !(s == 0 && name == a.name)) pairs.push_back({a, {s, name}});
+    }
+  }
+  if (pairs.empty()) {
+    return fail(Error::Code::BadInput,
+                "nothing to compare " + a.name.text() + " with; there are:" + listed());
+  }
+  return pairs;
+}
+
+report::CompareReport make_report(const std::vector<Source>& sources,
+                                  const std::vector<std::pair<Side, Side>>& pairs,
+                                  const std::vector<score::Gate>& gates) {
+  report::CompareReport out;
+  const auto shown = [&](const Side& side) {
+    const std::string name = printable(side.name.text(), 200);
+    return sources.size() > 1 ? printable(sources[side.source].path, 200) + "  " + name : name;
+  };
+  std::vector<double> p;
+  for (const auto& [a, b] : pairs) {
+    report::PairReport pair{.a = shown(a), .b = shown(b)};
+    pair.result = score::compare(sources[a.source].gathered.rows, a.name,
+                                 sources[b.source].gathered.rows, b.name);
+    for (const score::Gate& gate : gates) {
+      pair.gates.emplace_back(gate, score::check_gate(gate, pair.result.all));
+    }
+    p.push_back(pair.result.all.p);
+    out.pairs.push_back(std::move(pair));
+  }
+  const std::vector<double> adjusted = score::holm(p);
+  for (std::size_t i = 0; i < adjusted.size(); ++i) out.pairs[i].holm_p = adjusted[i];
+  std::vector<std::string> seen;
+  for (const auto& [a, b] : pairs) {
+    for (const Side& side : {a, b}) {
+      const std::string name = shown(side);
+      const score::Figures& figures = sources[side.source].find(side.name)->all;
+      if (std::ranges::find(seen, name) != seen.end() || !figures.accuracy.value ||
+          !figures.median_s)
+        continue;
+      seen.push_back(name);
+      out.frontier.push_back(
+          {.name = name, .accuracy = *figures.accuracy.value, .median_s = *figures.median_s});
+      if (figures.group > 1) {
+        out.notes.push_back(name + ": up to " + std::to_string(figures.group) +
+                            " items evaluated together; its times are shares of a group's");
+      }
+    }
+  }
+  report::find_frontier(out.frontier);
+  return out;
+}
+
+/// 1 when a gate fails, 3 when one has no figure to hold.
+int gates_code(const report::CompareReport& report) {
+  int code = kDone;
+  for (const report::PairReport& pair : report.pairs) {
+    for (const auto& [gate, result] : pair.gates) {
+      if (result.measured && !result.holds) {
+        fmt::print(stderr, "deem: {} against {}: gate {} fails ({:.4g})\n", pair.b, pair.a,
+                   gate.text, result.value);
+        code = kFound;
+      } else if (!result.measured && code == kDone) {
+        fmt::print(stderr, "deem: {} against {}: gate {} is not measured\n", pair.b, pair.a,
+                   gate.text);
+        code = kNotMeasured;
+      }
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+int run_compare(const Args& args) {
+  CLI::App app(
+      "Compare columns item by item: the same column of two or more runs, or the columns of one "
+      "run\n"
+      "with its first (or --base).\n\n"
+      "  deem compare runs/monday runs/tuesday\n"
+      "  deem compare runs/monday --base 'readout letters:raw' --column cloze:prior-sum\n"
+      "  deem compare runs/q8 runs/q4 --gate 'brier<=+0.01' --gate 'p95<=1.1x'    # exit 1 when "
+      "one fails\n",
+      "deem compare");
+  CompareFlags flags;
+  app.add_option("RUN", flags.paths, "run folders or rows files; A is of the first")->required();
+  app.add_option("--base", flags.base,
+                 "A: ARM READING:VARIANT, or part of it; the first column when absent");
+  app.add_option("--column", flags.columns, "B: only these (repeatable)");
+  app.add_option("--gate", flags.gates,
+                 "METRIC<=LIMIT or >=, of accuracy, brier, median, p95; a number, +0.01 from A, "
+                 "1.1x of A (repeatable)");
+  app.add_option("--disagreements", flags.disagreements, "items listed on which they differ (10)");
+  app.add_flag("--force", flags.force, "pair runs of different kits or versions too");
+  app.add_option("--format", flags.format, "text, md or json");
+  if (const auto code = parse(app, args)) return *code;
+  const auto format = parse_output_format(flags.format);
+  if (!format) return report_error(format.error());
+  if (*format == OutputFormat::Csv || *format == OutputFormat::SeedLines) {
+    return report_error({Error::Code::BadInput, "--format " + flags.format + ": text, md or json"});
+  }
+  std::vector<score::Gate> gates;
+  for (const std::string& text : flags.gates) {
+    Result<score::Gate> gate = score::parse_gate(text);
+    if (!gate) return report_error({Error::Code::BadInput, "--" + gate.error().message});
+    gates.push_back(std::move(*gate));
+  }
+  if (Result<void> distinct = check_distinct(flags.paths); !distinct)
+    return report_error(distinct.error());
+  std::vector<Source> sources;
+  bool unreadable = false;
+  for (const std::string& path : flags.paths) {
+    Result<Source> source = open_source(path);
+    if (!source) return report_error(source.error());
+    unreadable |= source->gathered.unreadable;
+    sources.push_back(std::move(*source));
+  }
+  std::vector<std::string> notes;
+  if (Result<void> same = check_comparable(sources, flags.force, notes); !same)
+    return report_error(same.error());
+  const auto pairs = make_pairs(sources, flags);
+  if (!pairs) return report_error(pairs.error());
+  report::CompareReport report = make_report(sources, *pairs, gates);
+  report.disagreements = flags.disagreements;
+  std::ranges::move(notes, std::back_inserter(report.notes));
+  const std::string text = *format == OutputFormat::Json ? report::as_json(report)
+                           : *format == OutputFormat::Markdown
+                               ? report::as_markdown(report)
+                               : report::as_text(report, terminal_width(), wants_colour());
+  std::fputs(text.c_str(), stdout);
+  if (std::fflush(stdout) != 0)
+    return report_error({Error::Code::Unavailable, "stdout: can not write"});
+  const int code = gates_code(report);
+  return code == kDone && unreadable ? kNotMeasured : code;
+}
+
+}  // namespace deem::cli

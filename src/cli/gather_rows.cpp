@@ -1,0 +1,100 @@
+#include "cli/gather_rows.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "record/rows_file.h"
+
+namespace deem::cli {
+namespace {
+
+std::string told(const codec::Json& identity, std::string_view key) {
+  if (const auto text = identity.get_string(key)) return printable(*text, 200);
+  const auto number = identity.get_int(key);
+  return number ? std::to_string(*number) : std::string();
+}
+
+void describe_run(const record::RunRecord& run, const std::string& folder,
+                  report::Heading& heading) {
+  heading.lines.emplace_back("run", fmt::format("{}  {}{}", folder, run.started,
+                                                run.ended.empty() ? "  not finished" : ""));
+  heading.lines.emplace_back("kit", fmt::format("{} {}  digest {}", printable(run.kit_name, 80),
+                                                printable(run.kit_version, 40),
+                                                printable(run.kit_digest.substr(0, 16), 40)));
+  heading.lines.emplace_back("box", fmt::format("{}  {}  {} cores", printable(run.host, 80),
+                                                printable(run.cpu, 80), run.cores));
+  for (const record::ArmRecord& arm : run.arms) {
+    std::string seat = told(arm.identity, "kind");
+    for (const std::string_view key : {"detail", "model", "root", "build"}) {
+      if (const std::string value = told(arm.identity, key); !value.empty()) seat += "  " + value;
+    }
+    if (const std::string context = told(arm.identity, "context"); !context.empty())
+      seat += "  context " + context;
+    heading.lines.emplace_back("arm " + printable(arm.name, 60), seat);
+  }
+  if (run.ended.empty())
+    heading.notes.push_back(folder + ": the run is not finished; deem resume " + folder);
+}
+
+}  // namespace
+
+std::string rows_of(const std::string& path) {
+  return is_folder(path) ? join_path(path, "rows.jsonl") : path;
+}
+
+void gather(const std::string& path, bool several, Gathered& out) {
+  const std::string file = rows_of(path);
+  if (is_folder(path)) {
+    Result<record::RunRecord> run = record::load_run(path);
+    if (run)
+      describe_run(*run, path, out.heading);
+    else if (run.error().code != Error::Code::NotFound)
+      out.heading.notes.push_back(run.error().message);
+  }
+  Result<record::RowsFile> rows = record::load_rows(file);
+  if (!rows) {
+    fmt::print(stderr, "deem: {}\n", rows.error().message);
+    out.unreadable = true;
+    return;
+  }
+  for (const record::LineProblem& problem : rows->problems) {
+    fmt::print(stderr, "deem: {}:{}: {}\n", file, problem.line, problem.message);
+    out.unreadable = true;
+  }
+  if (rows->torn_tail)
+    out.heading.notes.push_back(file + ": its last line is torn; deem resume asks it again");
+  for (record::Row& row : rows->rows) {
+    row.arm = printable(row.arm, 60);
+    if (several) row.arm = printable(path, 200) + " " + row.arm;
+    out.rows.push_back(std::move(row));
+  }
+}
+
+Result<void> check_distinct(const std::vector<std::string>& paths) {
+  std::set<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    const auto file = std::filesystem::weakly_canonical(rows_of(path), ignored);
+    if (!ignored && !files.insert(file.string()).second) {
+      return fail(Error::Code::BadInput, path + ": its rows are given twice");
+    }
+  }
+  return {};
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;
+  return 100;
+}
+
+bool wants_colour() { return ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr; }
+
+}  // namespace deem::cli

@@ -1,0 +1,331 @@
+#include "report/compare_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "codec/json.h"
+#include "report/format.h"
+
+namespace deem::report {
+namespace {
+
+using codec::Json;
+using score::Comparison;
+using score::Interval;
+
+/// "+.125", "-.02" with as many decimals as asked.
+std::string signed_share(double value, int decimals) {
+  std::string text = number(std::abs(value), decimals);
+  if (text.starts_with("0.")) text.erase(0, 1);
+  return (value < 0 ? "-" : "+") + text;
+}
+
+std::string difference(double value, const std::optional<Interval>& interval) {
+  std::string out = signed_share(value, 3);
+  if (interval) {
+    out +=
+        fmt::format(" [{}, {}]", signed_share(interval->low, 2), signed_share(interval->high, 2));
+  }
+  return out;
+}
+
+std::string p_value(double p) { return p < 0.001 ? "<.001" : share(p); }
+
+std::string task_name(const Comparison& c) { return c.task.empty() ? "all" : c.task; }
+
+std::vector<std::string> accuracy_cells(const Comparison& c) {
+  return {fmt::format("{}", c.n),
+          c.n > 0 ? share(c.accuracy_a) : "–",
+          c.n > 0 ? share(c.accuracy_b) : "–",
+          c.n > 0 ? difference(c.accuracy_b - c.accuracy_a, c.accuracy_difference) : "–",
+          fmt::format("{}", c.right_a),
+          fmt::format("{}", c.right_b),
+          p_value(c.p),
+          share(c.detectable)};
+}
+
+std::vector<std::string> cost_cells(const Comparison& c) {
+  return {number(c.brier_a, 3),
+          number(c.brier_b, 3),
+          difference(c.brier_b - c.brier_a, c.brier_difference),
+          duration(c.median_a),
+          duration(c.median_b),
+          duration(c.p95_a),
+          duration(c.p95_b)};
+}
+
+const std::vector<std::string> kAccuracyHead = {"n",      "A",      "B", "B - A [95 %]",
+                                                "A only", "B only", "p", "finds"};
+const std::vector<std::string> kCostHead = {"Brier A", "B", "B - A [95 %]", "median A", "B",
+                                            "p95 A",   "B"};
+
+std::string padded(std::string_view text, std::size_t width, bool right) {
+  const std::size_t length = count_code_points(text);
+  const std::string space(length < width ? width - length : 0, ' ');
+  return right ? space + std::string(text) : std::string(text) + space;
+}
+
+std::string line(const std::string& name, const std::vector<std::string>& cells,
+                 const std::vector<std::size_t>& widths) {
+  std::string out = "  " + padded(printable(name, 16), 16, false);
+  for (std::size_t i = 0; i < cells.size(); ++i) out += " " + padded(cells[i], widths[i], true);
+  return out + "\n";
+}
+
+/// The tasks with pairs, and all of them together unless it is one.
+std::vector<const Comparison*> lines_of(const PairReport& pair) {
+  std::vector<const Comparison*> out;
+  for (const Comparison& task : pair.result.tasks) {
+    if (task.n > 0) out.push_back(&task);
+  }
+  if (out.size() != 1) out.push_back(&pair.result.all);
+  return out;
+}
+
+std::string gate_sentence(const score::Gate& gate, const score::GateResult& result) {
+  if (!result.measured) return fmt::format("gate {}: not measured", gate.text);
+  return fmt::format("gate {}: {} ({:.4g})", gate.text, result.holds ? "holds" : "FAILS",
+                     result.value);
+}
+
+std::vector<std::string> sentences(const PairReport& pair, std::size_t pairs) {
+  std::vector<std::string> out;
+  const Comparison& all = pair.result.all;
+  if (all.only_a + all.only_b > 0) {
+    out.push_back(
+        fmt::format("left out: {} items only A answered, {} only B", all.only_a, all.only_b));
+  }
+  if (pairs > 1) {
+    out.push_back(
+        fmt::format("p adjusted for {} comparisons (Holm): {}", pairs, p_value(pair.holm_p)));
+  }
+  for (const auto& [gate, result] : pair.gates) out.push_back(gate_sentence(gate, result));
+  return out;
+}
+
+std::vector<std::string> frontier_sentences(const CompareReport& report) {
+  std::vector<std::string> out;
+  for (const FrontierPoint& point : report.frontier) {
+    const std::string figures =
+        fmt::format("{}  {} in {}", point.name, share(point.accuracy), duration(point.median_s));
+    out.push_back(point.dominated_by
+                      ? figures + "  dominated by " + report.frontier[*point.dominated_by].name
+                      : figures);
+  }
+  return out;
+}
+
+std::string markdown_cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|' || c == '<') out += '\\';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out;
+}
+
+void markdown_row(std::string& out, const std::string& name,
+                  const std::vector<std::string>& cells) {
+  out += "| " + markdown_cell(name);
+  for (const std::string& cell : cells) out += " | " + markdown_cell(cell);
+  out += " |\n";
+}
+
+void markdown_head(std::string& out, const std::vector<std::string>& head) {
+  markdown_row(out, "task", head);
+  out += "| ---";
+  for (std::size_t i = 0; i < head.size(); ++i) out += " | ---:";
+  out += " |\n";
+}
+
+Json json_interval(const std::optional<Interval>& interval) {
+  if (!interval) return {};
+  return Json::object({{"low", interval->low}, {"high", interval->high}});
+}
+
+Json json_known(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json to_json(const Comparison& c) {
+  Json out = Json::object();
+  if (!c.task.empty()) out.set("task", c.task);
+  for (const auto& [name, n] : {std::pair("n", c.n),
+                                {"only_a", c.only_a},
+                                {"only_b", c.only_b},
+                                {"both_right", c.both_right},
+                                {"both_wrong", c.both_wrong},
+                                {"right_a", c.right_a},
+                                {"right_b", c.right_b}}) {
+    out.set(name, static_cast<std::uint64_t>(n));
+  }
+  out.set("accuracy_a", c.n > 0 ? Json(c.accuracy_a) : Json());
+  out.set("accuracy_b", c.n > 0 ? Json(c.accuracy_b) : Json());
+  out.set("accuracy_difference_95", json_interval(c.accuracy_difference));
+  out.set("mcnemar_p", c.p);
+  out.set("detectable", json_known(c.detectable));
+  out.set("brier_a", c.n > 0 ? Json(c.brier_a) : Json());
+  out.set("brier_b", c.n > 0 ? Json(c.brier_b) : Json());
+  out.set("brier_difference_95", json_interval(c.brier_difference));
+  out.set("median_a_s", json_known(c.median_a));
+  out.set("median_b_s", json_known(c.median_b));
+  out.set("p95_a_s", json_known(c.p95_a));
+  out.set("p95_b_s", json_known(c.p95_b));
+  return out;
+}
+
+Json to_json(const PairReport& pair) {
+  Json out = Json::object();
+  out.set("a", pair.a);
+  out.set("b", pair.b);
+  Json tasks = Json::array();
+  for (const Comparison& task : pair.result.tasks) tasks.push(to_json(task));
+  out.set("tasks", std::move(tasks));
+  out.set("all", to_json(pair.result.all));
+  out.set("holm_p", pair.holm_p);
+  Json gates = Json::array();
+  for (const auto& [gate, result] : pair.gates) {
+    Json one = Json::object();
+    one.set("gate", gate.text);
+    one.set("measured", result.measured);
+    one.set("holds", result.measured ? Json(result.holds) : Json());
+    one.set("value", result.measured ? Json(result.value) : Json());
+    gates.push(std::move(one));
+  }
+  out.set("gates", std::move(gates));
+  Json disagreements = Json::array();
+  for (const auto& d : pair.result.disagreements) {
+    Json one = Json::object();
+    one.set("task", d.task);
+    one.set("id", d.id);
+    if (d.repeat > 0) one.set("repeat", d.repeat);
+    one.set("a", d.said_a);
+    one.set("p_a", d.p_a);
+    one.set("b", d.said_b);
+    one.set("p_b", d.p_b);
+    one.set("label", d.label);
+    disagreements.push(std::move(one));
+  }
+  out.set("disagreements", std::move(disagreements));
+  return out;
+}
+
+std::string disagreement_line(const score::Disagreement& d) {
+  const auto mark = [&](const std::string& said) { return said == d.label ? " (right)" : ""; };
+  return fmt::format("{} {}: A {}{} {}, B {}{} {}, label {}", printable(d.task, 30),
+                     printable(d.id, 40), printable(d.said_a, 30), mark(d.said_a), share(d.p_a),
+                     printable(d.said_b, 30), mark(d.said_b), share(d.p_b), printable(d.label, 30));
+}
+
+}  // namespace
+
+void find_frontier(std::vector<FrontierPoint>& points) {
+  for (FrontierPoint& point : points) {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const FrontierPoint& other = points[i];
+      const bool as_good = other.accuracy >= point.accuracy && other.median_s <= point.median_s;
+      const bool better = other.accuracy > point.accuracy || other.median_s < point.median_s;
+      if (!as_good || !better) continue;
+      if (!point.dominated_by || other.accuracy > points[*point.dominated_by].accuracy) {
+        point.dominated_by = i;
+      }
+    }
+  }
+}
+
+std::string as_text(const CompareReport& report, std::size_t width, bool colour) {
+  const auto bold = [&](const std::string& text) {
+    return colour ? "\033[1m" + text + "\033[0m" : text;
+  };
+  const auto dim = [&](const std::string& text) {
+    return colour ? "\033[2m" + text + "\033[0m" : text;
+  };
+  static const std::vector<std::size_t> kAccuracy = {5, 5, 5, 20, 6, 6, 5, 5};
+  static const std::vector<std::size_t> kCost = {7, 6, 20, 8, 8, 8, 8};
+  std::string out;
+  for (const PairReport& pair : report.pairs) {
+    out += (out.empty() ? "" : "\n") + bold("A  " + printable(pair.a, width)) + "\n" +
+           bold("B  " + printable(pair.b, width)) + "\n\n";
+    out += dim(line("accuracy", kAccuracyHead, kAccuracy));
+    for (const Comparison* c : lines_of(pair))
+      out += line(task_name(*c), accuracy_cells(*c), kAccuracy);
+    out += "\n" + dim(line("Brier, time", kCostHead, kCost));
+    for (const Comparison* c : lines_of(pair)) {
+      out += line(task_name(*c), cost_cells(*c), kCost);
+    }
+    out += "\n";
+    for (const std::string& sentence : sentences(pair, report.pairs.size()))
+      out += "  - " + sentence + "\n";
+    const auto& all = pair.result.disagreements;
+    const std::size_t shown = std::min(report.disagreements, all.size());
+    if (shown > 0) {
+      out += fmt::format("  - they differ on {} items{}\n", all.size(),
+                         shown < all.size() ? fmt::format("; the first {}:", shown) : ":");
+    }
+    for (std::size_t i = 0; i < shown; ++i) out += "      " + disagreement_line(all[i]) + "\n";
+  }
+  if (report.frontier.size() > 1) out += "\n" + bold("Accuracy and median time") + "\n";
+  if (report.frontier.size() > 1) {
+    for (const std::string& sentence : frontier_sentences(report)) out += "  - " + sentence + "\n";
+  }
+  if (!report.notes.empty()) out += "\n" + bold("To know") + "\n";
+  for (const std::string& note : report.notes) out += "  - " + note + "\n";
+  return out;
+}
+
+std::string as_markdown(const CompareReport& report) {
+  std::string out = "# Comparison\n";
+  for (const PairReport& pair : report.pairs) {
+    out += fmt::format("\n## {} (A) and {} (B)\n\n", markdown_cell(pair.a), markdown_cell(pair.b));
+    markdown_head(out, kAccuracyHead);
+    for (const Comparison* c : lines_of(pair)) markdown_row(out, task_name(*c), accuracy_cells(*c));
+    out += "\n";
+    markdown_head(out, kCostHead);
+    for (const Comparison* c : lines_of(pair)) {
+      markdown_row(out, task_name(*c), cost_cells(*c));
+    }
+    out += "\n";
+    for (const std::string& sentence : sentences(pair, report.pairs.size())) {
+      out += "- " + markdown_cell(sentence) + "\n";
+    }
+    const std::size_t shown = std::min(report.disagreements, pair.result.disagreements.size());
+    for (std::size_t i = 0; i < shown; ++i) {
+      out += "- " + markdown_cell(disagreement_line(pair.result.disagreements[i])) + "\n";
+    }
+  }
+  if (report.frontier.size() > 1) {
+    out += "\n## Accuracy and median time\n\n";
+    for (const std::string& sentence : frontier_sentences(report))
+      out += "- " + markdown_cell(sentence) + "\n";
+  }
+  if (!report.notes.empty()) out += "\n## To know\n\n";
+  for (const std::string& note : report.notes) out += "- " + markdown_cell(note) + "\n";
+  return out;
+}
+
+std::string as_json(const CompareReport& report) {
+  Json out = Json::object();
+  out.set("schema", "deem.compare/1");
+  out.set("seed", static_cast<std::uint64_t>(score::kScoreSeed));
+  Json pairs = Json::array();
+  for (const PairReport& pair : report.pairs) pairs.push(to_json(pair));
+  out.set("pairs", std::move(pairs));
+  Json frontier = Json::array();
+  for (const FrontierPoint& point : report.frontier) {
+    Json one = Json::object();
+    one.set("name", point.name);
+    one.set("accuracy", point.accuracy);
+    one.set("median_s", point.median_s);
+    one.set("dominated_by",
+            point.dominated_by ? Json(report.frontier[*point.dominated_by].name) : Json());
+    frontier.push(std::move(one));
+  }
+  out.set("frontier", std::move(frontier));
+  Json notes = Json::array();
+  for (const std::string& note : report.notes) notes.push(note);
+  out.set("notes", std::move(notes));
+  return codec::dump_json(out, {.ascii = false, .indent = 1}) + "\n";
+}
+
+}  // namespace deem::report

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "record/row.h"
+#include "score/detail.h"
+#include "score/resample.h"
+
+namespace deem::score {
+
+/// Which answers of a set of rows: an arm, a reading of it and a variant.
+struct ColumnName {
+  std::string arm = {}, reading = {}, variant = {};
+  bool operator==(const ColumnName&) const = default;
+  std::string text() const { return arm + " " + reading + ":" + variant; }
+};
+
+/// Exact two-sided McNemar test: the chance of discordant pairs at least as uneven as `b` against
+/// `c` when each falls either way with probability ½. 1 when there are none.
+double mcnemar_exact(std::size_t b, std::size_t c);
+
+/// Holm's adjustment for several tests at once (1979): p-values in the order given, none above 1.
+std::vector<double> holm(std::span<const double> p);
+
+/// The least difference in accuracy that a paired test of `n` items finds in 80 % of the cases at
+/// the 5 % level, when a share `discordant` of them is right in one column only (normal
+/// approximation: 2.802 · √(discordant / n)). None when n is 0.
+std::optional<double> detectable_difference(double discordant, std::size_t n);
+
+/// B against A on the items that both answered, of one task ("" : all).
+struct Comparison {
+  std::string task = {};
+  std::size_t n = 0;                   // pairs
+  std::size_t only_a = 0, only_b = 0;  // labelled items that one alone answered
+  std::size_t both_right = 0, both_wrong = 0;
+  std::size_t right_a = 0, right_b = 0;  // right there and wrong in the other
+  double accuracy_a = 0, accuracy_b = 0;
+  std::optional<Interval> accuracy_difference = {};  // of B − A, bootstrap by state
+  double p = 1;                                      // McNemar, exact
+  std::optional<double> detectable = {};
+  double brier_a = 0, brier_b = 0;
+  std::optional<Interval> brier_difference = {};  // of B − A, the same resamples
+  std::optional<double> median_a = {}, median_b = {}, p95_a = {}, p95_b = {};  // s, planned send
+};
+
+/// An item on which the two say different things.
+struct Disagreement {
+  std::string task = {}, id = {};
+  int repeat = 0;
+  std::string said_a = {}, said_b = {}, label = {};
+  double p_a = 0, p_b = 0;  // of what each said
+};
+
+struct Compared {
+  std::vector<Comparison> tasks = {};  // in the order of A's rows
+  Comparison all = {};
+  std::vector<Disagreement> disagreements = {};
+};
+
+/// Pairs are made by task, id and repeat; an item whose options differ between the two is counted
+/// as answered by one alone. Bare scores (no probabilities) make no pairs.
+Compared compare(std::span<const record::Row> a_rows, const ColumnName& a,
+                 std::span<const record::Row> b_rows, const ColumnName& b,
+                 std::uint64_t seed = kScoreSeed);
+
+}  // namespace deem::score
