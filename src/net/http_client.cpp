@@ -258,6 +258,9 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
   }
   head += "\r\n";
 
+  if (request.deadline <= Clock::now()) {
+    return fail(Error::Code::Timeout, impl_->where() + ": no reply by the deadline");
+  }
   auto connection = impl_->take_idle();
   for (bool fresh = connection == nullptr;; fresh = true) {
     if (fresh) {
