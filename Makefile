@@ -35,7 +35,7 @@ test: deps-test ## install, build and run every test
 	@tools/build asan checks
 	@tools/build tsan checks
 	@printf 'subdirs(dev asan tsan)\n' >build/CTestTestfile.cmake
-	@$(TEST_ENV) ctest --test-dir build $(CTEST_FLAGS)
+	@DEEM_ORACLE_PYTHON="$$(tools/oracle-python)" $(TEST_ENV) ctest --test-dir build $(CTEST_FLAGS)
 
 test-real: deps-test ## the end-to-end tests again, with a second model (Gemma, fetched under its own terms)
 	@tools/build dev

@@ -1,0 +1,425 @@
+#!/usr/bin/env python3
+"""Recomputes the figures of `deem score --format json` from rows.jsonl by other means (numpy, scipy,
+scikit-learn) and compares every number.
+
+    tools/recompute.py ROWS.jsonl SCORE.json
+
+Prints how many numbers agree and the largest difference; exit 1 when one differs by over 1e-9.
+"""
+import itertools
+import json
+import math
+import sys
+from collections import Counter, defaultdict
+
+import numpy as np
+from scipy.special import softmax
+from scipy.stats import norm
+from sklearn.metrics import (balanced_accuracy_score, cohen_kappa_score, f1_score,
+                             mean_absolute_error, roc_auc_score)
+
+LIMIT = 1e-9
+MASK = (1 << 64) - 1
+
+
+class Random:
+    """xoshiro256** seeded by splitmix64."""
+
+    def __init__(self, seed):
+        self.s = []
+        for _ in range(4):
+            seed = (seed + 0x9E3779B97F4A7C15) & MASK
+            z = seed
+            z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+            z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+            self.s.append(z ^ (z >> 31))
+
+    def next(self):
+        s = self.s
+        x = (s[1] * 5) & MASK
+        out = (((x << 7) | (x >> 57)) * 9) & MASK
+        t = (s[1] << 17) & MASK
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= t
+        s[3] = ((s[3] << 45) | (s[3] >> 19)) & MASK
+        return out
+
+
+def nearest_rank(values, q):
+    ordered = np.sort(values)
+    return float(ordered[max(1, math.ceil(q * len(ordered) - 1e-12)) - 1])
+
+
+# ---- answers
+
+
+def filled(round_, policy):
+    logprobs = round_["logprobs"]
+    if policy == "reference":
+        return [-30.0 if x is None else x for x in logprobs]
+    seen = [x for x in logprobs if x is not None]
+    low = min(seen) - 1e-9 if seen else math.inf
+    low = min(low, round_.get("bound", math.inf))
+    return [(low if math.isfinite(low) else -30.0) if x is None else x for x in logprobs]
+
+
+def letters_probs(row, reading, prior):
+    t = row["constants"]["temperature"]
+    policy = reading["policy"]
+    rounds = reading["rounds"]
+    n = len(row["keys"])
+    out = np.zeros(n)
+    if len(rounds) == 1:
+        scores = np.array(filled(rounds[0], policy))
+        if prior:
+            priors = reading.get("prior_rounds")
+            if not priors or len(priors) != 1 or priors[0].get("cause"):
+                return None
+            scores = scores - np.array(filled(priors[0], policy))
+        p = softmax(scores / t)
+        if prior and rounds[0]["logprobs"][int(np.argmax(p))] is None:
+            return None
+        out[rounds[0]["options"]] = p
+        return out
+    if prior:
+        return None
+    final = softmax(np.array(filled(rounds[-1], policy)) / t)
+    for weight, group in zip(final, rounds[:-1]):
+        p = softmax(np.array(filled(group, policy)) / t)
+        out[group["options"]] = weight * p / p.max()
+    return out / out.sum()
+
+
+def noul(p, constants):
+    p = min(max(p, 1e-4), 1 - 1e-4)
+    z = math.log(p / (1 - p)) / constants["noul_slope"] + constants["noul_bias"]
+    return 1 / (1 + math.exp(-z))
+
+
+def answer_of(row, reading, variant):
+    """(probabilities or None, bare score or None); None when there is no answer."""
+    if reading.get("error") is not None or reading.get("cause"):
+        return None
+    if reading["kind"] == "written":
+        option = reading.get("option")
+        if option is None:
+            return None
+        p = np.zeros(len(row["keys"]))
+        p[option] = 1
+        return p, None
+    if reading["kind"] == "letters":
+        p = letters_probs(row, reading, variant == "prior")
+        if p is None:
+            return None
+        if row["type"] == "noul" and len(p) == 2:
+            yes = noul(p[0], row["constants"])
+            p = np.array([yes, 1 - yes])
+        return p, None
+    which, how = variant.split("-")
+    scores = []
+    for i, (total, tokens, size) in enumerate(reading["texts"]):
+        if which == "prior":
+            prior = reading.get("priors", [])[i]
+            if prior is None:
+                return None
+            total -= prior[0]
+        scores.append(total / {"sum": 1, "mean": tokens, "bytes": size}[how])
+    if len(scores) == 1 and len(row["keys"]) != 1:
+        return None, scores[0]
+    return softmax(np.array(scores)), None
+
+
+# ---- figures
+
+
+def wilson(hits, n):
+    if n == 0:
+        return {"value": None, "low": 0.0, "high": 1.0, "n": 0}
+    z = norm.ppf(0.975)
+    p = hits / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return {"value": p, "low": 0.0 if hits == 0 else centre - half,
+            "high": 1.0 if hits == n else centre + half, "n": n}
+
+
+def brier_of(p, label):
+    truth = np.zeros(len(p))
+    if label < len(p):
+        truth[label] = 1
+    return float(((p - truth) ** 2).sum()) + (1.0 if label >= len(p) else 0.0)
+
+
+def bins_of(values, n):
+    return np.minimum(n - 1, np.floor(np.asarray(values) * n).astype(int))
+
+
+def ece(confidence, correct, groups):
+    return float(sum(abs(confidence[g].sum() - correct[g].sum()) for g in groups) / len(confidence))
+
+
+def width_groups(confidence, n):
+    index = bins_of(confidence, n)
+    return [np.flatnonzero(index == b) for b in range(n)]
+
+
+def aurc_of(confidence, correct):
+    order = np.argsort(-confidence, kind="stable")
+    wrong = 1.0 - correct[order]
+    for value in np.unique(confidence):  # answers of equal confidence share their errors
+        same = confidence[order] == value
+        wrong[same] = wrong[same].mean()
+    return float((np.cumsum(wrong) / np.arange(1, len(wrong) + 1)).mean())
+
+
+def act_above(confidence, correct, threshold):
+    acted = confidence >= threshold
+    n, hits = int(acted.sum()), int(correct[acted].sum())
+    return {"threshold": float(threshold), "coverage": n / len(confidence), "accuracy": wilson(hits, n)}
+
+
+def threshold_for(confidence, correct, wanted, sure):
+    best = None
+    for value in sorted(set(confidence.tolist()), reverse=True):
+        one = act_above(confidence, correct, value)
+        if one["accuracy"]["low" if sure else "value"] >= wanted:
+            best = one
+    return best
+
+
+def bootstrap(states, correct, briers):
+    order = list(dict.fromkeys(states))
+    if len(order) < 2:
+        return None, None
+    index = np.array([order.index(s) for s in states])
+    n = np.bincount(index).astype(float)
+    a = np.bincount(index, weights=correct)
+    b = np.bincount(index, weights=briers)
+    random = Random(1)
+    means_a, means_b = [], []
+    for _ in range(1000):
+        drawn = [((random.next() >> 32) * len(order)) >> 32 for _ in order]
+        total = n[drawn].sum()
+        means_a.append(a[drawn].sum() / total)
+        means_b.append(b[drawn].sum() / total)
+    return tuple({"low": nearest_rank(m, 0.025), "high": nearest_rank(m, 0.975)} for m in (means_a, means_b))
+
+
+def detail(items):
+    """items: (row, probabilities, choice, label index)."""
+    out = {"n": len(items), "seed": 1}
+    confidence = np.array([p[c] for _, p, c, _ in items])
+    correct = np.array([float(c == y) for _, _, c, y in items])
+    briers = np.array([brier_of(p, y) for _, p, _, y in items])
+    states = [row.get("state_sha256") or row["state_id"] for row, _, _, _ in items]
+    out["states"] = len(set(states))
+    out["accuracy_bootstrap"], out["brier_bootstrap"] = bootstrap(states, correct, briers)
+    said = [c for _, _, c, _ in items]
+    right = [y for _, _, _, y in items]
+    same = all(row["keys"] == items[0][0]["keys"] for row, _, _, _ in items)
+    out["balanced_accuracy"] = balanced_accuracy_score(right, said) if same else None
+    out["macro_f1"] = f1_score(right, said, average="macro", zero_division=0) if same else None
+
+    p = np.concatenate([q for _, q, _, _ in items])
+    events = np.concatenate([np.arange(len(q)) == y for _, q, _, y in items]).astype(float)
+    stray = sum(y >= len(q) for _, q, _, y in items)
+    n, base = len(items), events.mean()
+    rel = res = within = 0.0
+    for group in width_groups(p, 15):
+        if len(group) == 0:
+            continue
+        f, o = p[group], events[group]
+        rel += len(group) * (f.mean() - o.mean()) ** 2
+        res += len(group) * (o.mean() - base) ** 2
+        within += ((f - f.mean()) ** 2).sum() - 2 * ((f - f.mean()) * (o - o.mean())).sum()
+    out["brier_parts"] = {"reliability": rel / n, "resolution": res / n,
+                          "uncertainty": (len(p) * base * (1 - base) + stray) / n, "within_bins": within / n}
+    truth = np.array([q[y] if y < len(q) else 0.0 for _, q, _, y in items])
+    out["log_loss"] = {"mean": float(-np.log(np.maximum(truth, 1e-6)).mean()), "clip": 1e-6,
+                       "clipped": int((truth < 1e-6).sum())}
+
+    width = width_groups(confidence, 15)
+    mass = np.array_split(np.argsort(confidence, kind="stable"), min(15, n))
+    random = Random(1)
+    index = bins_of(confidence, 15)
+    sums = np.bincount(index, weights=confidence, minlength=15)
+    null = []
+    for _ in range(1000):
+        hits = np.array([(random.next() >> 11) * 2.0 ** -53 < c for c in confidence], dtype=float)
+        null.append(np.abs(sums - np.bincount(index, weights=hits, minlength=15)).sum() / n)
+    out["ece"] = {"bins": 15, "equal_width": ece(confidence, correct, width), "equal_mass": ece(confidence, correct, mass),
+                  "if_calibrated_mean": float(np.mean(null)), "if_calibrated_p95": nearest_rank(null, 0.95)}
+    out["aurc"] = aurc_of(confidence, correct)
+    out["act_above"] = [act_above(confidence, correct, t) for t in (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)]
+    out["threshold_for"] = [{"accuracy": a, "reached": threshold_for(confidence, correct, a, False),
+                             "sure": threshold_for(confidence, correct, a, True)} for a in (0.8, 0.9, 0.95, 0.99)]
+
+    def entropy_confidence(q):
+        return 1.0 if len(q) == 1 else max(0.0, 1 + sum(x * math.log(x) for x in q if x > 0) / math.log(len(q)))
+
+    def typesafe(row, q):
+        k = len(q)
+        if k == 1:
+            return 1.0
+        if row["type"] != "score":
+            return max(0.0, (max(q) - 1 / k) / (1 - 1 / k))
+        spread = np.mean(np.abs(np.arange(k) - (k - 1) / 2))
+        return max(0.0, 1 - float((q * np.abs(np.arange(k) - int(np.argmax(q)))).sum()) / spread)
+
+    def margin(q):
+        top = np.sort(q)[::-1]
+        return top[0] - (top[1] if len(top) > 1 else 0.0)
+
+    out["mean_confidence"] = {"top_p": confidence.mean(), "margin": np.mean([margin(q) for _, q, _, _ in items]),
+                              "confidence_entropy": np.mean([entropy_confidence(q) for _, q, _, _ in items]),
+                              "confidence_typesafe": np.mean([typesafe(row, q) for row, q, _, _ in items])}
+    levels = [(q, c, y) for row, q, c, y in items if row["type"] == "score" and y < len(q) and len(q) > 1]
+    if levels:
+        c, y = [x[1] for x in levels], [x[2] for x in levels]
+        off = np.array([float((q * np.arange(len(q))).sum()) - z for q, _, z in levels])
+        kappa = cohen_kappa_score(c, y, weights="quadratic", labels=list(range(max(c + y) + 1))) if len(set(c + y)) > 1 else None
+        out["levels"] = {
+            "n": len(levels), "mean_absolute_error": mean_absolute_error(y, c),
+            "within_one": np.mean(np.abs(np.array(c) - np.array(y)) <= 1), "quadratic_weighted_kappa": kappa,
+            "ranked_probability_score": np.mean([((np.cumsum(q)[:-1] - (np.arange(len(q) - 1) >= z)) ** 2).sum() / (len(q) - 1)
+                                                 for q, _, z in levels]),
+            "expectation_error": np.abs(off).mean(), "expectation_bias": off.mean()}
+    slices = defaultdict(list)
+    for (row, q, c, y), b in zip(items, briers):
+        if row.get("kind"):
+            slices["kind", row["kind"]].append((c == y, b))
+        slices["options", str(len(q))].append((c == y, b))
+        if y < len(q):
+            slices["gold position", str(y + 1)].append((c == y, b))
+    def place(key):
+        return (key[0], 0 if key[0] == "kind" else len(key[1]), key[1])
+    out["slices"] = [{"by": by, "value": value, "accuracy": wilson(sum(bool(r) for r, _ in slices[by, value]), len(slices[by, value])),
+                      "brier": np.mean([b for _, b in slices[by, value]])}
+                     for by, value in sorted(slices, key=place)]
+    return out
+
+
+def figures(rows, reading_name, variant, whole):
+    """`whole`: of all tasks, where only rows that hold the reading count."""
+    rows = [r for r in rows if not whole or reading_name in r.get("readings", {})]
+    out = Counter(rows=len(rows), asked=0, refused=0, errors=0, unsupported=0, voids=0, unparsed=0, answered=0, labelled=0)
+    items, positives, negatives, masses, planned, sent = [], [], [], [], [], []
+    bare_seen = False
+    for row in rows:
+        if row["status"] == "refused":
+            out["refused"] += 1
+            continue
+        reading = row.get("readings", {}).get(reading_name)
+        if reading is None:
+            continue
+        out["asked"] += 1
+        if reading.get("error") is None and not reading.get("unsupported"):
+            planned.append(reading["planned_to_done_s"])
+            sent.append(reading["sent_to_done_s"])
+            if reading["kind"] == "letters" and reading["rounds"]:
+                masses.append(reading["rounds"][0]["mass_letters"])
+        if reading.get("unsupported"):
+            out["unsupported"] += 1
+            continue
+        if reading.get("error") is not None:
+            out["errors"] += 1
+            continue
+        if reading.get("cause"):
+            out["voids"] += 1
+            continue
+        if reading["kind"] == "written" and reading.get("option") is None:
+            out["unparsed"] += 1
+            continue
+        answer = answer_of(row, reading, variant)
+        if answer is None:
+            out["unsupported"] += 1
+            continue
+        p, score = answer
+        out["answered"] += 1
+        bare_seen = bare_seen or p is None
+        if "label" not in row:
+            continue
+        out["labelled"] += 1
+        label = row["keys"].index(row["label"]) if row["label"] in row["keys"] else len(row["keys"])
+        if row["type"] == "noul" and label < 2:
+            (positives if label == 0 else negatives).append(score if p is None else p[0])
+        if p is not None:
+            items.append((row, p, int(np.argmax(p)), label))
+    out = dict(out)
+    out["accuracy"] = None if bare_seen else wilson(sum(c == y for _, _, c, y in items), len(items))
+    out["brier"] = np.mean([brier_of(p, y) for _, p, _, y in items]) if items else None
+    both = positives and negatives
+    out["auroc"] = roc_auc_score([1] * len(positives) + [0] * len(negatives), positives + negatives) if both else None
+    for name, values, q in (("letters_mass_median", masses, 0.5), ("latency_planned_median_s", planned, 0.5),
+                            ("latency_planned_p90_s", planned, 0.9), ("latency_planned_p95_s", planned, 0.95),
+                            ("latency_planned_p99_s", planned, 0.99), ("latency_sent_median_s", sent, 0.5),
+                            ("latency_sent_p95_s", sent, 0.95)):
+        out[name] = nearest_rank(values, q) if values else None
+    if items:
+        out["detail"] = detail(items)
+    return out
+
+
+# ---- comparing
+
+
+class Check:
+    def __init__(self):
+        self.numbers, self.worst, self.faults = 0, 0.0, []
+
+    def same(self, want, got, path):
+        if isinstance(want, dict):
+            for key, value in want.items():
+                self.same(value, got.get(key) if isinstance(got, dict) else None, f"{path}.{key}")
+        elif isinstance(want, list):
+            if not isinstance(got, list) or len(got) != len(want):
+                self.faults.append(f"{path}: {len(want)} entries here")
+                return
+            for i, (a, b) in enumerate(zip(want, got)):
+                self.same(a, b, f"{path}[{i}]")
+        elif want is None or isinstance(want, str):
+            if want != got:
+                self.faults.append(f"{path}: {want!r} here, {got!r} there")
+        else:
+            self.numbers += 1
+            if got is None or not abs(float(want) - got) <= LIMIT * max(1.0, abs(got)):
+                self.faults.append(f"{path}: {float(want)!r} here, {got!r} there")
+            else:
+                self.worst = max(self.worst, abs(float(want) - got))
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(__doc__)
+        return 2
+    with open(sys.argv[1], encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    latest = {(r["arm"], r["task"], r["id"], r["repeat"]): i for i, r in enumerate(rows)}
+    first = {}
+    for r in rows:  # a later row takes the place of the earlier one
+        first.setdefault((r["arm"], r["task"], r["id"], r["repeat"]), len(first))
+    rows = [rows[latest[key]] for key in first]
+    with open(sys.argv[2], encoding="utf-8") as file:
+        scores = json.load(file)
+    check = Check()
+    for column in scores["columns"]:
+        mine = [r for r in rows if r["arm"] == column["arm"]]
+        name = f"{column['arm']} {column['reading']}:{column['variant']}"
+        for task in column["tasks"]:
+            of_task = [r for r in mine if r["task"] == task["task"]]
+            check.same(figures(of_task, column["reading"], column["variant"], False), task, f"{name} {task['task']}")
+        if column["reading"] != "nothing":
+            ordered = list(itertools.chain.from_iterable(
+                [r for r in mine if r["task"] == t] for t in dict.fromkeys(r["task"] for r in rows)))
+            check.same(figures(ordered, column["reading"], column["variant"], True), column["all"], f"{name} all")
+    for fault in check.faults[:20]:
+        print(fault)
+    print(f"{check.numbers} numbers compared, {len(check.faults)} differ, largest difference of the others {check.worst:.1e}")
+    return 1 if check.faults or check.numbers == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
