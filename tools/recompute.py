@@ -247,9 +247,13 @@ def detail(items):
     index = bins_of(confidence, 15)
     sums = np.bincount(index, weights=confidence, minlength=15)
     null = []
+    drawn = np.argsort(index, kind="stable")  # bin by bin
+    limits = np.floor(confidence[drawn] * 2.0 ** 32)
     for _ in range(1000):
-        hits = np.array([(random.next() >> 11) * 2.0 ** -53 < c for c in confidence], dtype=float)
-        null.append(np.abs(sums - np.bincount(index, weights=hits, minlength=15)).sum() / n)
+        words = [random.next() for _ in range((n + 1) // 2)]
+        halves = np.array([half for word in words for half in (word & 0xFFFFFFFF, word >> 32)][:n], dtype=float)
+        hits = (halves < limits).astype(float)
+        null.append(np.abs(sums - np.bincount(index[drawn], weights=hits, minlength=15)).sum() / n)
     out["ece"] = {"bins": 15, "equal_width": ece(confidence, correct, width), "equal_mass": ece(confidence, correct, mass),
                   "if_calibrated_mean": float(np.mean(null)), "if_calibrated_p95": nearest_rank(null, 0.95)}
     out["aurc"] = aurc_of(confidence, correct)

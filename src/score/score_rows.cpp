@@ -1,6 +1,7 @@
 #include "score/score_rows.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "decision/baseline.h"
 #include "score/answer.h"
@@ -32,7 +33,7 @@ std::optional<std::size_t> label_index(const Row& row) {
 /// Adds up the figures of one column on one task, or on all.
 class Tally {
  public:
-  Tally(std::string task, const std::map<std::string, LabelCounts>& labels) : labels_(labels) {
+  Tally(std::string task, const std::map<std::string, LabelCounts>& labels) : labels_(&labels) {
     out_.task = std::move(task);
     out_.reliability.resize(kBins);
     for (std::size_t i = 0; i < kBins; ++i) {
@@ -66,6 +67,8 @@ class Tally {
                            // prior)
     }
   }
+
+  std::size_t answers() const { return out_.answered; }
 
   Figures finish() {
     for (Rate* share : {&out_.accuracy, &out_.majority, &out_.overlap}) {
@@ -147,7 +150,7 @@ class Tally {
     ++out_.uniform.n;
     uniform_ += label < row.keys.size() ? 1 / n : 0;
     uniform_brier_ += decision::brier(decision::uniform_probabilities(row.keys.size()), label);
-    const auto prior = decision::prior_probabilities(row.keys, labels_.at(row.task));
+    const auto prior = decision::prior_probabilities(row.keys, labels_->at(row.task));
     prior_brier_ += decision::brier(prior, label);
     ++out_.majority.n;
     out_.majority.hits += decision::argmax(prior) == label ? 1U : 0U;
@@ -157,7 +160,7 @@ class Tally {
     }
   }
 
-  const std::map<std::string, LabelCounts>& labels_;
+  const std::map<std::string, LabelCounts>* labels_;
   Figures out_;
   Sample sample_;
   double brier_ = 0, uniform_ = 0, uniform_brier_ = 0, prior_brier_ = 0;
@@ -189,6 +192,26 @@ bool has_variant(const ReadingRecord& reading, const std::string& variant) {
 template <class T>
 void add_new(std::vector<T>& list, const T& value) {
   if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+}
+
+struct ColumnTallies {
+  std::vector<Tally> tasks;
+  Tally all;
+};
+
+/// The figures of one column. The tasks together take as long as all of them at once, so with many
+/// rows the two are worked out side by side.
+void finish(ColumnTallies& tallies, Column& column) {
+  constexpr std::size_t kWorthAThread = 10'000;
+  const auto all = [&] { column.all = tallies.all.finish(); };
+  std::jthread helper;
+  if (tallies.all.answers() >= kWorthAThread) helper = std::jthread(all);
+  for (Tally& task : tallies.tasks) column.tasks.push_back(task.finish());
+  if (helper.joinable()) {
+    helper.join();
+  } else {
+    all();
+  }
 }
 
 }  // namespace
@@ -223,7 +246,7 @@ Scores score_rows(std::span<const Row> rows) {
                     .mode = modes[arm],
                     .tasks = {},
                     .all = {}};
-      Tally all("", labels);
+      ColumnTallies tallies{.tasks = {}, .all = Tally("", labels)};
       for (const std::string& task : out.tasks) {
         Tally tally(task, labels);
         bool any = false;
@@ -232,12 +255,12 @@ Scores score_rows(std::span<const Row> rows) {
           const ReadingRecord* given = found == row->readings.end() ? nullptr : &found->second;
           any = any || reading == "nothing" || (given != nullptr && has_variant(*given, variant));
           tally.add_row(*row, given, variant);
-          if (given != nullptr) all.add_row(*row, given, variant);
+          if (given != nullptr) tallies.all.add_row(*row, given, variant);
         }
         // A prior that no item of the task has (a channel's) makes no line there.
-        if (any) column.tasks.push_back(tally.finish());
+        if (any) tallies.tasks.push_back(std::move(tally));
       }
-      column.all = all.finish();
+      finish(tallies, column);
       out.columns.push_back(std::move(column));
     }
   }
