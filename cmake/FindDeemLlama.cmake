@@ -16,7 +16,12 @@ target_include_directories(deem_llama SYSTEM INTERFACE
 target_link_libraries(deem_llama INTERFACE
   -Wl,--start-group "${DEEM_LLAMA_DIR}/lib/libllama-jinja.a" "${DEEM_LLAMA_DIR}/lib/libllama.a"
   ${deem_ggml_archives} -Wl,--end-group Threads::Threads ${CMAKE_DL_LIBS})
-if(OpenMP_CXX_FOUND)
+# As an archive, so that src/seat/local can set how its threads wait before it reads the environment.
+execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libgomp.a
+  OUTPUT_VARIABLE deem_gomp OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(IS_ABSOLUTE "${deem_gomp}" AND EXISTS "${deem_gomp}")
+  target_link_libraries(deem_llama INTERFACE "${deem_gomp}" Threads::Threads ${CMAKE_DL_LIBS})
+elseif(OpenMP_CXX_FOUND)
   target_link_libraries(deem_llama INTERFACE ${OpenMP_CXX_LIBRARIES})
 endif()
 if(EXISTS "${DEEM_LLAMA_DIR}/lib/libggml-cuda.a")
