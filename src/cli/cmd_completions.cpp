@@ -41,7 +41,8 @@ std::string bash() {
     if [ "$verb" = kit ]; then verb="kit ${{COMP_WORDS[2]}}"; fi
     words=$(deem $verb --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]*')
   else
-    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    local file
+    while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -- "$cur")
     return
   fi
   COMPREPLY=($(compgen -W "$words" -- "$cur"))

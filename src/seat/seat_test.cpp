@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "codec/json.h"
 #include "net/certificate.h"
+#include "net/http_server.h"
 #include "seat/seat_test_support.h"
 
 namespace deem::seat {
@@ -125,6 +126,23 @@ TEST(VllmSeat, WithoutATokenizerItSaysSpellingOnly) {
   EXPECT_EQ(seat->count_chat("x").error().code, Error::Code::Unsupported);
   EXPECT_EQ(seat->likelihood({.given = "a", .score = "b"}, {}).error().code,
             Error::Code::Unsupported);
+}
+
+// What llama-server answers on vLLM's route: it knows no messages there.
+TEST(VllmSeat, ATokenizerThatCountsNothingIsNoCensus) {
+  const auto server = net::HttpServer::start({}, [](const net::ServerRequest& request) {
+    return net::ServerReply{.body = request.target == "/v1/models" ? R"({"data":[{"id":"m"}]})"
+                                                                   : R"({"tokens":[]})"};
+  });
+  ASSERT_TRUE(server);
+  const auto seat = make_seat({.kind = "vllm", .address = server->address()});
+  ASSERT_TRUE(seat);
+  const auto count = (*seat)->count_chat("How many?");
+  ASSERT_FALSE(count);
+  EXPECT_EQ(count.error().code, Error::Code::Unsupported);
+  EXPECT_NE(count.error().message.find("counts no tokens"), std::string::npos)
+      << count.error().message;
+  EXPECT_EQ((*seat)->prove_letters(2)->how, "spelling only");
 }
 
 TEST(VllmSeat, ATemplateThatMergesWithLettersIsRefused) {

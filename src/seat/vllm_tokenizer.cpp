@@ -46,7 +46,12 @@ Result<Ids> VllmTokenizer::tokenize_chat(std::string_view user, const std::strin
   body.field("add_generation_prompt", reply == nullptr ? "true" : "false");
   body.field("continue_final_message", reply == nullptr ? "false" : "true");
   body.field("add_special_tokens", "false");
-  return tokenize(body.field("chat_template_kwargs", remote_.template_arguments()).close());
+  auto ids = tokenize(body.field("chat_template_kwargs", remote_.template_arguments()).close());
+  // llama-server has a route of this name, knows no messages in it and answers with an empty list.
+  if (ids && ids->empty()) {
+    return unsupported("/tokenize counts no tokens in a chat; is this a vLLM server?");
+  }
+  return ids;
 }
 
 Result<Ids> VllmTokenizer::tokenize_text(std::string_view text, bool special) {
