@@ -92,13 +92,17 @@ int run_demo(const Args& args) {
     return report_error({Error::Code::BadInput, config.out + ": holds a run already; deem resume " +
                                                     config.out + ", or another --out"});
   }
+  if (file_exists(config.kit)) {  // it may be the user's own
+    return report_error({Error::Code::BadInput, config.kit + ": is there already; another --out"});
+  }
+  const bool new_folder = !is_folder(config.out);
   if (Result<void> unpacked = unpack_demo_kit(config.kit); !unpacked)
     return report_error(unpacked.error());
   const auto outcome = run_interruptibly(config, {}, quiet);
   if (!file_exists(join_path(config.out, "run.json"))) {  // it never began
     std::error_code ignored;
     std::filesystem::remove_all(config.kit, ignored);
-    std::filesystem::remove(config.out, ignored);  // when empty
+    if (new_folder) std::filesystem::remove(config.out, ignored);  // when empty
   }
   return finish_run(outcome, config.out, *format, quiet);
 }

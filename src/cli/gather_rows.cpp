@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "base/file.h"
@@ -19,6 +20,11 @@ std::string told(const codec::Json& identity, std::string_view key) {
   if (const auto text = identity.get_string(key)) return printable(*text, 200);
   const auto number = identity.get_int(key);
   return number ? std::to_string(*number) : std::string();
+}
+
+/// Whole, for names that tell columns apart: two that begin alike stay two.
+std::string escaped(std::string_view text) {
+  return printable(text, std::numeric_limits<std::size_t>::max());
 }
 
 void describe_run(const record::RunRecord& run, const std::string& folder,
@@ -71,8 +77,8 @@ void gather(const std::string& path, bool several, Gathered& out) {
   if (rows->torn_tail)
     out.heading.notes.push_back(file + ": its last line is torn; deem resume asks it again");
   for (record::Row& row : rows->rows) {
-    row.arm = printable(row.arm, 60);
-    if (several) row.arm = printable(path, 200) + " " + row.arm;
+    row.arm = escaped(row.arm);
+    if (several) row.arm = escaped(path) + " " + row.arm;
     out.rows.push_back(std::move(row));
   }
 }

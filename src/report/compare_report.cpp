@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "codec/json.h"
 #include "report/format.h"
+#include "report/json_parts.h"
 
 namespace deem::report {
 namespace {
@@ -62,16 +62,10 @@ const std::vector<std::string> kAccuracyHead = {"n",      "A",      "B", "B - A 
 const std::vector<std::string> kCostHead = {"Brier A", "B", "B - A [95 %]", "median A", "B",
                                             "p95 A",   "B"};
 
-std::string padded(std::string_view text, std::size_t width, bool right) {
-  const std::size_t length = count_code_points(text);
-  const std::string space(length < width ? width - length : 0, ' ');
-  return right ? space + std::string(text) : std::string(text) + space;
-}
-
 std::string line(const std::string& name, const std::vector<std::string>& cells,
                  const std::vector<std::size_t>& widths) {
-  std::string out = "  " + padded(printable(name, 16), 16, false);
-  for (std::size_t i = 0; i < cells.size(); ++i) out += " " + padded(cells[i], widths[i], true);
+  std::string out = "  " + pad(printable(name, 16), 16, false);
+  for (std::size_t i = 0; i < cells.size(); ++i) out += " " + pad(cells[i], widths[i], true);
   return out + "\n";
 }
 
@@ -118,19 +112,10 @@ std::vector<std::string> frontier_sentences(const CompareReport& report) {
   return out;
 }
 
-std::string markdown_cell(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|' || c == '<') out += '\\';
-    out += c == '\n' || c == '\r' ? ' ' : c;
-  }
-  return out;
-}
-
 void markdown_row(std::string& out, const std::string& name,
                   const std::vector<std::string>& cells) {
-  out += "| " + markdown_cell(name);
-  for (const std::string& cell : cells) out += " | " + markdown_cell(cell);
+  out += "| " + cell(name);
+  for (const std::string& text : cells) out += " | " + cell(text);
   out += " |\n";
 }
 
@@ -140,13 +125,6 @@ void markdown_head(std::string& out, const std::vector<std::string>& head) {
   for (std::size_t i = 0; i < head.size(); ++i) out += " | ---:";
   out += " |\n";
 }
-
-Json json_interval(const std::optional<Interval>& interval) {
-  if (!interval) return {};
-  return Json::object({{"low", interval->low}, {"high", interval->high}});
-}
-
-Json json_known(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
 Json to_json(const Comparison& c) {
   Json out = Json::object();
@@ -158,20 +136,20 @@ Json to_json(const Comparison& c) {
                                 {"both_wrong", c.both_wrong},
                                 {"right_a", c.right_a},
                                 {"right_b", c.right_b}}) {
-    out.set(name, static_cast<std::uint64_t>(n));
+    out.set(name, count(n));
   }
   out.set("accuracy_a", c.n > 0 ? Json(c.accuracy_a) : Json());
   out.set("accuracy_b", c.n > 0 ? Json(c.accuracy_b) : Json());
-  out.set("accuracy_difference_95", json_interval(c.accuracy_difference));
+  out.set("accuracy_difference_95", interval(c.accuracy_difference));
   out.set("mcnemar_p", c.p);
-  out.set("detectable", json_known(c.detectable));
+  out.set("detectable", known(c.detectable));
   out.set("brier_a", c.n > 0 ? Json(c.brier_a) : Json());
   out.set("brier_b", c.n > 0 ? Json(c.brier_b) : Json());
-  out.set("brier_difference_95", json_interval(c.brier_difference));
-  out.set("median_a_s", json_known(c.median_a));
-  out.set("median_b_s", json_known(c.median_b));
-  out.set("p95_a_s", json_known(c.p95_a));
-  out.set("p95_b_s", json_known(c.p95_b));
+  out.set("brier_difference_95", interval(c.brier_difference));
+  out.set("median_a_s", known(c.median_a));
+  out.set("median_b_s", known(c.median_b));
+  out.set("p95_a_s", known(c.p95_a));
+  out.set("p95_b_s", known(c.p95_b));
   return out;
 }
 
@@ -277,7 +255,7 @@ std::string as_text(const CompareReport& report, std::size_t width, bool colour)
 std::string as_markdown(const CompareReport& report) {
   std::string out = "# Comparison\n";
   for (const PairReport& pair : report.pairs) {
-    out += fmt::format("\n## {} (A) and {} (B)\n\n", markdown_cell(pair.a), markdown_cell(pair.b));
+    out += fmt::format("\n## {} (A) and {} (B)\n\n", cell(pair.a), cell(pair.b));
     markdown_head(out, kAccuracyHead);
     for (const Comparison* c : lines_of(pair)) markdown_row(out, task_name(*c), accuracy_cells(*c));
     out += "\n";
@@ -287,20 +265,20 @@ std::string as_markdown(const CompareReport& report) {
     }
     out += "\n";
     for (const std::string& sentence : sentences(pair, report.pairs.size())) {
-      out += "- " + markdown_cell(sentence) + "\n";
+      out += "- " + cell(sentence) + "\n";
     }
     const std::size_t shown = std::min(report.disagreements, pair.result.disagreements.size());
     for (std::size_t i = 0; i < shown; ++i) {
-      out += "- " + markdown_cell(disagreement_line(pair.result.disagreements[i])) + "\n";
+      out += "- " + cell(disagreement_line(pair.result.disagreements[i])) + "\n";
     }
   }
   if (report.frontier.size() > 1) {
     out += "\n## Accuracy and median time\n\n";
     for (const std::string& sentence : frontier_sentences(report))
-      out += "- " + markdown_cell(sentence) + "\n";
+      out += "- " + cell(sentence) + "\n";
   }
   if (!report.notes.empty()) out += "\n## To know\n\n";
-  for (const std::string& note : report.notes) out += "- " + markdown_cell(note) + "\n";
+  for (const std::string& note : report.notes) out += "- " + cell(note) + "\n";
   return out;
 }
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "codec/json.h"
+#include "report/json_parts.h"
 #include "report/report.h"
 
 namespace deem::report {
@@ -10,27 +10,12 @@ using codec::Json;
 using score::Figures;
 using score::Rate;
 
-Json count(std::size_t n) { return static_cast<std::uint64_t>(n); }
-
-template <class T>
-Json known(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
 Json to_json(const Rate& rate) {
   Json out = Json::object();
   out.set("value", known(rate.value));
   out.set("low", rate.low);
   out.set("high", rate.high);
   out.set("n", count(rate.n));
-  return out;
-}
-
-Json interval(const std::optional<score::Interval>& value) {
-  if (!value) return {};
-  Json out = Json::object();
-  out.set("low", value->low);
-  out.set("high", value->high);
   return out;
 }
 

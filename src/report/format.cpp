@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace deem::report {
 
 std::string share(std::optional<double> value) {
@@ -19,6 +21,22 @@ std::string with_interval(const score::Rate& rate) {
     return text.starts_with("0.") ? text.substr(1) : text;
   };
   return fmt::format("{} [{}, {}]", share(rate.value), two(rate.low), two(rate.high));
+}
+
+std::string pad(std::string text, std::size_t width, bool right) {
+  const std::size_t length = is_utf8(text) ? count_code_points(text) : text.size();
+  if (length >= width) return text;
+  const std::string space(width - length, ' ');
+  return right ? space + text : text + space;
+}
+
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|' || c == '<') out += '\\';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out;
 }
 
 std::string number(std::optional<double> value, int decimals) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "score/score_rows.h"
@@ -18,6 +19,13 @@ std::string with_interval(const score::Rate& rate);
 std::string number(std::optional<double> value, int decimals);
 /// "12 ms", "1.23 s", "–"
 std::string duration(std::optional<double> seconds);
+
+/// Filled up with blanks to `width` columns. Code points, which is columns for the text we print
+/// (no wide characters in labels of ours).
+std::string pad(std::string text, std::size_t width, bool right);
+
+/// As one cell of a Markdown table: no bar, no line break, no HTML.
+std::string cell(std::string_view text);
 
 /// The expected calibration error over equal-width bins; none for a bare score.
 std::optional<double> ece_of(const score::Figures& figures);

@@ -8,12 +8,6 @@ namespace {
 
 using score::Figures;
 
-std::string cell(std::string text) {
-  std::string out;
-  for (const char c : text) out += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
-  return out;
-}
-
 std::string tokens(std::optional<std::int64_t> n) { return n ? fmt::format("{}", *n) : "not told"; }
 
 void reliability(std::string& out, const score::Column& column) {

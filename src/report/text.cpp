@@ -13,14 +13,6 @@ namespace {
 using score::Column;
 using score::Figures;
 
-/// Code points, which is columns for the text we print (no wide characters in labels of ours).
-std::string pad(std::string text, std::size_t width, bool right) {
-  const std::size_t length = is_utf8(text) ? count_code_points(text) : text.size();
-  if (length >= width) return text;
-  const std::string space(width - length, ' ');
-  return right ? space + text : text + space;
-}
-
 constexpr std::size_t kName = 29;
 
 std::string line(const std::string& name, const std::vector<std::string>& cells) {

@@ -114,6 +114,16 @@ std::vector<std::string> variants_of(const ReadingRecord& reading) {
   return out;
 }
 
+std::optional<std::size_t> label_index(const Row& row) {
+  if (!row.label) return std::nullopt;
+  const auto found = std::ranges::find(row.keys, *row.label);
+  return static_cast<std::size_t>(found - row.keys.begin());
+}
+
+const std::string& state_of(const Row& row) {
+  return row.state_sha256.empty() ? row.state_id : row.state_sha256;
+}
+
 std::optional<Answer> answer_of(const Row& row, const ReadingRecord& reading,
                                 std::string_view variant) {
   using Kind = ReadingRecord::Kind;

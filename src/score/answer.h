@@ -23,6 +23,12 @@ struct Answer {
 /// "prior-bytes"; written "raw". The first is the default.
 std::vector<std::string> variants_of(const record::ReadingRecord& reading);
 
+/// The index of the right option: row.keys.size() when the label is none of them; none without one.
+std::optional<std::size_t> label_index(const record::Row& row);
+
+/// What the row's item was judged on, by digest where it is known: items on one state share it.
+const std::string& state_of(const record::Row& row);
+
 /// The answer, or none: a void, failed or unparsed reading, or a variant it does not have.
 /// Letters: softmax(logprobs / T) with what was missing at its bound, tournaments combined, and for
 /// noul the slope and bias; texts: softmax of the scores at T = 1; written: all on the parsed

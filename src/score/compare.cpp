@@ -26,16 +26,15 @@ struct Given {
 std::map<Key, Given> answers_of(std::span<const Row> rows, const ColumnName& column) {
   std::map<Key, Given> out;
   for (const Row& row : rows) {
-    if (row.arm != column.arm || !row.label) continue;
+    const auto label = label_index(row);
+    if (row.arm != column.arm || !label) continue;
     const auto reading = row.readings.find(column.reading);
     if (reading == row.readings.end()) continue;
     auto answer = answer_of(row, reading->second, column.variant);
     if (!answer || answer->probs.empty()) continue;
-    const auto found = std::ranges::find(row.keys, *row.label);
-    const auto label = static_cast<std::size_t>(found - row.keys.begin());
     Given given{.row = &row, .answer = std::move(*answer)};
-    given.right = given.answer.choice == label;
-    given.brier = decision::brier(given.answer.probs, label);
+    given.right = given.answer.choice == *label;
+    given.brier = decision::brier(given.answer.probs, *label);
     given.seconds = reading->second.planned_to_done_s;
     out.insert_or_assign(Key{row.task, row.id, row.repeat}, std::move(given));
   }
@@ -60,9 +59,7 @@ class PairTally {
     out_.brier_b += b.brier;
     seconds_a_.push_back(a.seconds);
     seconds_b_.push_back(b.seconds);
-    const Row& row = *a.row;
-    const auto [place, fresh] = states_.try_emplace(
-        row.state_sha256.empty() ? row.state_id : row.state_sha256, clusters_.size());
+    const auto [place, fresh] = states_.try_emplace(state_of(*a.row), clusters_.size());
     if (fresh) clusters_.emplace_back();
     ClusterSums& sums = clusters_[place->second];
     ++sums.n;

@@ -29,8 +29,7 @@ void Sample::add_slice(const char* by, std::string value, bool right, double bri
 }
 
 void Sample::add(const record::Row& row, const Answer& answer, std::size_t label) {
-  const std::string& state = row.state_sha256.empty() ? row.state_id : row.state_sha256;
-  const auto [place, fresh] = states_.try_emplace(state, states_.size());
+  const auto [place, fresh] = states_.try_emplace(state_of(row), states_.size());
   const std::size_t cluster = place->second;
   if (fresh) clusters_.emplace_back();
   judged_.add(answer.probs, answer.choice, label, cluster);

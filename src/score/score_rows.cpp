@@ -23,13 +23,6 @@ void add(std::optional<T>& total, const std::optional<T>& part) {
   if (part) total = total.value_or(T{}) + *part;
 }
 
-std::optional<std::size_t> label_index(const Row& row) {
-  if (!row.label) return std::nullopt;
-  const auto found = std::ranges::find(row.keys, *row.label);
-  return static_cast<std::size_t>(found -
-                                  row.keys.begin());  // keys.size(): a label that is no option
-}
-
 /// Adds up the figures of one column on one task, or on all.
 class Tally {
  public:

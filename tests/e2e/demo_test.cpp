@@ -89,6 +89,45 @@ TEST_F(Demo, AsksScoresAndWritesItsReport) {
   EXPECT_NE(gated.errors.find("gate accuracy>=1.01 fails"), std::string::npos) << gated.errors;
 }
 
+TEST_F(Demo, LeavesAFolderThatIsNotItsOwnAlone) {
+  ASSERT_TRUE(make_folders(folder_ + "/mine/kit"));
+  ASSERT_TRUE(write_file_atomically(folder_ + "/mine/kit/notes.txt", "mine"));
+  const Finished taken = deem({"demo", "--model", model_, "--out", "mine"});
+  EXPECT_EQ(taken.ending.code, 2) << taken.errors;
+  EXPECT_EQ(read_file(folder_ + "/mine/kit/notes.txt").value_or(""), "mine");
+
+  ASSERT_TRUE(write_file_atomically(folder_ + "/no.gguf", "no model"));
+  ASSERT_TRUE(make_folders(folder_ + "/empty"));
+  for (const char* out : {"new", "empty"}) {
+    EXPECT_NE(deem({"demo", "--model", "no.gguf", "--out", out}).ending.code, 0);
+    EXPECT_FALSE(file_exists(folder_ + "/" + out + "/kit")) << out;
+  }
+  EXPECT_FALSE(is_folder(folder_ + "/new"));
+  EXPECT_TRUE(is_folder(folder_ + "/empty")) << "the user made it";
+}
+
+TEST_F(Demo, ArmsWhoseNamesBeginAlikeStayApart) {
+  std::string bytes;
+  const std::string alike(100, 'x');
+  for (const char* end : {"1", "2"}) {
+    record::Row row;
+    row.arm = alike + end;
+    row.task = "t";
+    row.id = "i";
+    row.keys = {"a", "b"};
+    row.label = "a";
+    row.mode = "generate";
+    row.readings["written"].kind = record::ReadingRecord::Kind::Written;
+    row.readings["written"].answer.option = 0;
+    bytes += record::format_row(row) + "\n";
+  }
+  ASSERT_TRUE(write_file_atomically(folder_ + "/rows.jsonl", bytes));
+  const Finished done = deem({"score", "rows.jsonl", "--format", "csv"});
+  EXPECT_EQ(done.ending.code, 0) << done.errors;
+  EXPECT_NE(done.output.find(alike + "1,"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find(alike + "2,"), std::string::npos) << done.output;
+}
+
 TEST_F(Demo, RefusesTheStateThatDoesNotFitAndCountsIt) {
   const Finished done = deem({"run", "--kit", DEEM_SOURCE_DIR "/kits/demo", "--task", "answered",
                               "--seat", "local:" + model_, "--context", "200", "--limit", "4",
