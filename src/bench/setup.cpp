@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "bench/calibration.h"
 #include "bench/prompts.h"
 
 namespace deem::bench {
@@ -144,6 +145,9 @@ Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vecto
       if (!open) return fail(where, open.error());
       setup.seats.push_back(std::move(*open));
     }
+    if (Result<void> suits = check_fit(config.arms[a], setup.seats[seat].identity, kit); !suits) {
+      return fail(where, suits.error());
+    }
     Result<ReadyArm> ready =
         make_ready(config.arms[a], kit, plan, a, setup.seats[seat], observer, stop);
     if (!ready) return fail(where, ready.error());
@@ -183,6 +187,7 @@ record::RunRecord make_run_record(const Config& config, const kit::Kit& kit, con
     else
       arm.letter_proof.set("how", ready.proof_note);
     arm.census = census_json(ready.census);
+    arm.calibration = calibration_json(config.arms[a]);
     run.arms.push_back(std::move(arm));
   }
   return run;

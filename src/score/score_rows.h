@@ -9,6 +9,7 @@
 
 #include "record/row.h"
 #include "score/detail.h"
+#include "score/fitted.h"
 #include "score/statistics.h"
 
 namespace deem::score {
@@ -55,6 +56,7 @@ struct Figures {
 /// One column: an arm, a reading and a variant of it.
 struct Column {
   std::string arm = {}, reading = {}, variant = {}, mode = {};
+  bool calibrated = false;          // by a fit for its model; else by constants fitted elsewhere
   std::vector<Figures> tasks = {};  // in the order the rows bring them
   Figures all = {};
   std::string name() const { return arm + " " + reading + ":" + variant; }
@@ -66,7 +68,8 @@ struct Scores {
   std::size_t rows = 0;
 };
 
-/// Pure: the order of `rows` changes only the order of columns and tasks.
-Scores score_rows(std::span<const record::Row> rows);
+/// Pure: the order of `rows` changes only the order of columns and tasks. A fit adds a column for
+/// each one it has constants for (variant "…-fit"); one by choose, the column chosen:fit.
+Scores score_rows(std::span<const record::Row> rows, const Fits& fits = {});
 
 }  // namespace deem::score
