@@ -60,7 +60,7 @@ Result<Source> open_source(const std::string& path) {
   if (is_folder(path)) {
     if (Result<record::RunRecord> run = record::load_run(path)) out.run = std::move(*run);
   }
-  score::Scores scores = score::score_rows(out.gathered.rows);
+  score::Scores scores = score::score_rows(out.gathered.rows, out.gathered.fits);
   for (score::Column& column : scores.columns) {
     if (column.all.detail.n > 0) out.columns.push_back(std::move(column));
   }
@@ -165,8 +165,12 @@ report::CompareReport make_report(const std::vector<Source>& sources,
   std::vector<double> p;
   for (const auto& [a, b] : pairs) {
     report::PairReport pair{.a = shown(a), .b = shown(b)};
-    pair.result = score::compare(sources[a.source].gathered.rows, a.name,
-                                 sources[b.source].gathered.rows, b.name);
+    const auto fit = [&](const Side& side) {
+      return score::fit_of(sources[side.source].gathered.fits, side.name.arm);
+    };
+    pair.result =
+        score::compare(sources[a.source].gathered.rows, a.name, sources[b.source].gathered.rows,
+                       b.name, {.fit_a = fit(a), .fit_b = fit(b)});
     for (const score::Gate& gate : gates) {
       pair.gates.emplace_back(gate, score::check_gate(gate, pair.result.all));
     }

@@ -204,7 +204,8 @@ class Chooser {
         predicted_.push_back(std::move(raw));
       }
       const auto whole = fit_best(column.sample, all, column.methods, options_.seed);
-      if (!whole) continue;
+      // Where no fit is better the reading's own constants stand, and they are a candidate already.
+      if (!whole || (column.own && whole->calibrator.method == Method::None)) continue;
       Predicted fitted{.column = c, .fitted = true, .final = whole->calibrator};
       for (const Split& parts : splits_) {
         const auto part = fit_best(column.sample, parts.train, column.methods, options_.seed);

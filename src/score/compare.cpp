@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "decision/baseline.h"
+#include "score/fitted.h"
 #include "score/statistics.h"
 
 namespace deem::score {
@@ -23,19 +24,18 @@ struct Given {
   double brier = 0, seconds = 0;
 };
 
-std::map<Key, Given> answers_of(std::span<const Row> rows, const ColumnName& column) {
+std::map<Key, Given> answers_of(std::span<const Row> rows, const ColumnName& column,
+                                const record::Fit* fit) {
   std::map<Key, Given> out;
   for (const Row& row : rows) {
     const auto label = label_index(row);
     if (row.arm != column.arm || !label) continue;
-    const auto reading = row.readings.find(column.reading);
-    if (reading == row.readings.end()) continue;
-    auto answer = answer_of(row, reading->second, column.variant);
-    if (!answer || answer->probs.empty()) continue;
-    Given given{.row = &row, .answer = std::move(*answer)};
+    InColumn found = in_column(row, column.reading, column.variant, fit);
+    if (!found.answer || found.answer->probs.empty()) continue;
+    Given given{.row = &row, .answer = std::move(*found.answer)};
     given.right = given.answer.choice == *label;
     given.brier = decision::brier(given.answer.probs, *label);
-    given.seconds = reading->second.planned_to_done_s;
+    given.seconds = found.reading->planned_to_done_s;
     out.insert_or_assign(Key{row.task, row.id, row.repeat}, std::move(given));
   }
   return out;
@@ -140,8 +140,10 @@ std::optional<double> detectable_difference(double discordant, std::size_t n) {
 }
 
 Compared compare(std::span<const Row> a_rows, const ColumnName& a, std::span<const Row> b_rows,
-                 const ColumnName& b, std::uint64_t seed) {
-  const auto of_a = answers_of(a_rows, a), of_b = answers_of(b_rows, b);
+                 const ColumnName& b, const CompareOptions& options) {
+  const std::uint64_t seed = options.seed;
+  const auto of_a = answers_of(a_rows, a, options.fit_a);
+  const auto of_b = answers_of(b_rows, b, options.fit_b);
   std::vector<std::string> order;
   std::map<std::string, PairTally> tallies;
   const auto tally_of = [&](const std::string& task) -> PairTally& {

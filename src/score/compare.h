@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "record/fit.h"
 #include "record/row.h"
 #include "score/detail.h"
 #include "score/resample.h"
@@ -61,10 +62,16 @@ struct Compared {
   std::vector<Disagreement> disagreements = {};
 };
 
+struct CompareOptions {
+  std::uint64_t seed = kScoreSeed;
+  const record::Fit* fit_a = nullptr;  // of each side's arm: its columns "…-fit" and chosen:fit
+  const record::Fit* fit_b = nullptr;
+};
+
 /// Pairs are made by task, id and repeat; an item whose options differ between the two is counted
 /// as answered by one alone. Bare scores (no probabilities) make no pairs.
 Compared compare(std::span<const record::Row> a_rows, const ColumnName& a,
                  std::span<const record::Row> b_rows, const ColumnName& b,
-                 std::uint64_t seed = kScoreSeed);
+                 const CompareOptions& options = {});
 
 }  // namespace deem::score

@@ -32,4 +32,27 @@ std::optional<Answer> fitted_answer(const Row& row, const ReadingRecord& reading
   return out;
 }
 
+InColumn in_column(const Row& row, const std::string& reading, const std::string& variant,
+                   const record::Fit* fit) {
+  std::string name = reading, raw = variant;
+  bool through_fit = false;
+  if (fit != nullptr && reading == kChosen && variant == kChosenVariant) {
+    const record::FitEntry* chosen = record::chosen_entry(*fit, row.task);
+    if (chosen == nullptr) return {};
+    name = chosen->reading;
+    raw = chosen->variant;
+    through_fit = true;
+  } else if (fit != nullptr && variant.ends_with(kFitSuffix)) {
+    raw.resize(raw.size() - kFitSuffix.size());
+    through_fit = true;
+  }
+  const auto found = row.readings.find(name);
+  if (found == row.readings.end()) return {};
+  const ReadingRecord* given = &found->second;
+  if (!through_fit) return {given, answer_of(row, *given, raw)};
+  const auto* entry = entry_for(*fit, row, name, *given, raw);
+  if (entry == nullptr) return {given, std::nullopt};
+  return {given, fitted_answer(row, *given, raw, *entry)};
+}
+
 }  // namespace deem::score

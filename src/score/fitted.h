@@ -30,4 +30,19 @@ const record::FitEntry* entry_for(const record::Fit& fit, const record::Row& row
 std::optional<Answer> fitted_answer(const record::Row& row, const record::ReadingRecord& reading,
                                     std::string_view variant, const record::FitEntry& entry);
 
+/// What a column of a scored table (reading and variant as printed there, "raw-fit" and chosen:fit
+/// among them) is about in one row, and its answer. `fit`: of the row's arm, or nullptr.
+struct InColumn {
+  const record::ReadingRecord* reading = nullptr;  // none: not asked that way
+  std::optional<Answer> answer = {};
+};
+InColumn in_column(const record::Row& row, const std::string& reading, const std::string& variant,
+                   const record::Fit* fit = nullptr);
+
+/// The fit of an arm, or nullptr.
+inline const record::Fit* fit_of(const Fits& fits, const std::string& arm) {
+  const auto found = fits.find(arm);
+  return found == fits.end() ? nullptr : &found->second;
+}
+
 }  // namespace deem::score
