@@ -24,6 +24,8 @@ Json to_json(const ArmRecord& arm) {
   out.set("letter_proof", arm.letter_proof);
   out.set("census", arm.census);
   set_optional(out, "wall_s", arm.wall_s);
+  if (!arm.startup.is_null()) out.set("startup", arm.startup);
+  if (!arm.memory.is_null()) out.set("memory", arm.memory);
   return out;
 }
 
@@ -93,6 +95,8 @@ Result<RunRecord> parse_run(std::string_view text) {
     arm.letter_proof = member(item, "letter_proof");
     arm.census = member(item, "census");
     arm.wall_s = item.get_double("wall_s");
+    arm.startup = member(item, "startup");
+    arm.memory = member(item, "memory");
     if (arm_in.problem()) in.note("arms: " + *arm_in.problem());
     run.arms.push_back(std::move(arm));
   }

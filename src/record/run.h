@@ -21,6 +21,8 @@ struct ArmRecord {
   codec::Json letter_proof;      // ids per letter, or how it was checked
   codec::Json census;            // {"status": "ok"|"not measured (why)", "max_tokens", …}
   std::optional<double> wall_s;  // time spent asking, over all sittings
+  codec::Json startup;           // null, or {"load_s", "ready_s", "first_answer_s"}
+  codec::Json memory;            // null, or {"status", "what", "peak_bytes"}
 };
 
 /// run.json: what was run on what. Rows lie beside it in rows.jsonl.

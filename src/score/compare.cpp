@@ -27,7 +27,7 @@ std::map<Key, Given> answers_of(std::span<const Row> rows, const ColumnName& col
   std::map<Key, Given> out;
   for (const Row& row : rows) {
     const auto label = label_index(row);
-    if (row.arm != column.arm || !label) continue;
+    if (row.arm != column.arm || !label || !row.probe.empty()) continue;
     const auto reading = row.readings.find(column.reading);
     if (reading == row.readings.end()) continue;
     auto answer = answer_of(row, reading->second, column.variant);
@@ -149,7 +149,9 @@ Compared compare(std::span<const Row> a_rows, const ColumnName& a, std::span<con
     if (fresh) order.push_back(task);
     return place->second;
   };
-  for (const Row& row : a_rows) tally_of(row.task);
+  for (const Row& row : a_rows) {
+    if (row.probe.empty()) tally_of(row.task);
+  }
   PairTally all("");
   Compared out;
   for (const auto& [key, given] : of_a) {

@@ -9,6 +9,7 @@
 
 #include "record/row.h"
 #include "score/detail.h"
+#include "score/probes.h"
 #include "score/statistics.h"
 
 namespace deem::score {
@@ -63,10 +64,11 @@ struct Column {
 struct Scores {
   std::vector<Column> columns = {};  // arms in row order; readings and variants in theirs
   std::vector<std::string> tasks = {};
-  std::size_t rows = 0;
+  std::size_t rows = 0;  // plain ones
+  ProbeFigures probes = {};
 };
 
-/// Pure: the order of `rows` changes only the order of columns and tasks.
+/// Rows with a probe are in `probes` and in nothing else. Pure: the order of `rows` changes only the order of columns and tasks.
 Scores score_rows(std::span<const record::Row> rows);
 
 }  // namespace deem::score
