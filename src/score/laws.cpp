@@ -77,6 +77,10 @@ class LawTally {
   double uniform_ = 0;
 };
 
+bool is_sound(const record::ReadingRecord& reading) {
+  return !reading.error && reading.cause == decision::VoidCause::None;
+}
+
 /// Both readings' numbers where both have one; `add` takes the pair.
 template <class Add>
 void each_logprob(const record::ReadingRecord& a, const record::ReadingRecord& b, Add add) {
@@ -172,7 +176,8 @@ std::vector<NoiseFigures> noise_figures(const std::vector<ProbedArm>& arms) {
         if (found == item.probes.end()) continue;
         for (const auto& [name, again] : found->second->readings) {
           const auto first = item.plain->readings.find(name);
-          if (first == item.plain->readings.end() || first->second.error || again.error) continue;
+          if (first == item.plain->readings.end() || !is_sound(first->second) || !is_sound(again))
+            continue;
           NoiseFigures& f = by_reading[name][k];
           ++f.n;
           each_logprob(first->second, again, [&](double x, double y) {
