@@ -19,23 +19,24 @@ bool is_order(std::string_view probe) { return probe.starts_with("order:"); }
 class WayTally {
  public:
   void add(std::span<const double> p, std::size_t choice, std::size_t label,
-           std::size_t cluster) {
+           const std::string& state) {
+    const auto [place, fresh] = states_.try_emplace(state, clusters_.size());
+    if (fresh) clusters_.emplace_back();
+    ClusterSums& sums = clusters_[place->second];
     ++n_;
     const bool right = choice == label;
     hits_ += right ? 1U : 0U;
     const double brier = decision::brier(p, label);
     brier_ += brier;
-    if (cluster >= clusters_.size()) clusters_.resize(cluster + 1);
-    ++clusters_[cluster].n;
-    clusters_[cluster].a += right ? 1 : 0;
-    clusters_[cluster].b += brier;
+    ++sums.n;
+    sums.a += right ? 1 : 0;
+    sums.b += brier;
   }
 
   WayToAnswer finish() {
     WayToAnswer out{.accuracy = rate(hits_, n_)};
     if (n_ == 0) return out;
     out.brier = brier_ / static_cast<double>(n_);
-    std::erase_if(clusters_, [](const ClusterSums& sums) { return sums.n == 0; });
     if (const auto means = bootstrap_means(clusters_, kScoreSeed)) out.brier_95 = means->b;
     return out;
   }
@@ -43,7 +44,8 @@ class WayTally {
  private:
   std::size_t hits_ = 0, n_ = 0;
   double brier_ = 0;
-  std::vector<ClusterSums> clusters_;  // by state
+  std::map<std::string, std::size_t> states_;
+  std::vector<ClusterSums> clusters_;
 };
 
 /// n! where it is under a million.
@@ -122,8 +124,8 @@ class Tally {
     if (one.place >= said_at_.size()) said_at_.resize(one.place + 1);
     ++said_at_[one.place];
     if (!label || *label >= plain.keys.size()) return;
-    const auto at = static_cast<std::size_t>(
-        std::ranges::find(row.keys, plain.keys[*label]) - row.keys.begin());
+    const auto at = static_cast<std::size_t>(std::ranges::find(row.keys, plain.keys[*label]) -
+                                             row.keys.begin());
     if (at >= by_gold_.size()) by_gold_.resize(at + 1);
     ++by_gold_[at].second;
     by_gold_[at].first += one.choice == *label ? 1U : 0U;
@@ -133,9 +135,9 @@ class Tally {
                 const std::optional<Said>& reverse, std::size_t label) {
     ++out_.labelled;
     uniform_ += label < plain.keys.size() ? 1 / static_cast<double>(plain.keys.size()) : 0;
-    const std::size_t cluster = states_.try_emplace(state_of(plain), states_.size()).first->second;
-    plain_.add(first.probs, first.choice, label, cluster);
-    if (reverse) reversed_way_.add(reverse->probs, reverse->choice, label, cluster);
+    const std::string& state = state_of(plain);
+    plain_.add(first.probs, first.choice, label, state);
+    if (reverse) reversed_way_.add(reverse->probs, reverse->choice, label, state);
     const std::size_t options = plain.keys.size();
     std::vector<double> mean(options), logs(options);
     const auto take = [&](const Said& one) {
@@ -151,9 +153,9 @@ class Tally {
       mean[i] /= n;
       logs[i] /= n;
     }
-    averaged_.add(mean, decision::argmax(mean), label, cluster);
+    averaged_.add(mean, decision::argmax(mean), label, state);
     const std::vector<double> p = decision::softmax(logs);
-    averaged_logprobs_.add(p, decision::argmax(p), label, cluster);
+    averaged_logprobs_.add(p, decision::argmax(p), label, state);
   }
 
   PositionFigures out_;
@@ -163,7 +165,6 @@ class Tally {
   std::vector<double> changes_;
   std::vector<std::pair<std::size_t, std::size_t>> by_gold_;
   std::vector<std::size_t> said_at_;
-  std::map<std::string, std::size_t> states_;
   WayTally plain_, averaged_, averaged_logprobs_, reversed_way_;
 };
 
@@ -207,10 +208,9 @@ std::vector<LabelPrior> label_priors(std::span<const Row> rows) {
         return one.arm == row.arm && one.reading == name && one.p.size() == p.size();
       });
       if (found == out.end()) {
-        found = out.insert(out.end(), {.arm = row.arm,
-                                       .reading = name,
-                                       .rows = 0,
-                                       .p = std::vector<double>(p.size())});
+        found = out.insert(
+            out.end(),
+            {.arm = row.arm, .reading = name, .rows = 0, .p = std::vector<double>(p.size())});
       }
       ++found->rows;
       for (std::size_t i = 0; i < p.size(); ++i) found->p[i] += p[i];

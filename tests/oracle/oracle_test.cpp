@@ -222,7 +222,7 @@ TEST(Oracle, RecomputesEveryFigureOfRandomRows) {
 }
 
 TEST(Oracle, RecomputesEveryFigureOfRandomProbes) {
-  RowMaker maker(20261203);
+  RowMaker maker(20261204);
   std::string bytes;
   for (const std::string arm : {"readout", "texts", "generate"}) {
     for (int n = 0; n < 80; ++n) {
