@@ -16,7 +16,7 @@ using score::ProbeFigures;
 using score::Rate;
 using Cells = std::vector<std::string>;
 
-constexpr std::size_t kPositions = 8;  // shown; JSON has all
+constexpr std::size_t kPositions = 6;  // shown; JSON has all
 
 std::string name_of(const auto& column) {
   return column.arm + " " + column.reading + ":" + column.variant;
@@ -49,23 +49,21 @@ void each_line(const score::PositionColumn& column, Add add) {
 
 void add_position(const ProbeFigures& probes, std::vector<Table>& out) {
   if (probes.position.empty()) return;
-  Table flips{
-      .title = "Order of the options",
-      .says =
-          "Items whose answer changes under at least one further order of the options, "
-          "orders that change it, and the largest change of one option's probability.",
-      .header = {"arm reading:variant", "task", "items", "orders", "no answer",
-                 "items flipped [95 %]", "orders flipped", "reverse flips", "max Δp", "median Δp"},
-      .names = 2};
-  Table ways{
-      .title = "Averaged over the orders",
-      .says =
-          "The same labelled items in the kit's order, in reverse, and averaged over all "
-          "orders: the mean of the probabilities after the temperature, and of the "
-          "logprobs before it.",
-      .header = {"arm reading:variant", "task", "n", "as asked [95 %]", "Brier", "mean of p [95 %]",
-                 "Brier [95 %]", "mean of logprobs", "Brier", "reversed", "uniform"},
-      .names = 2};
+  Table flips{.title = "Order of the options",
+              .says =
+                  "Items whose answer changes under at least one further order of the options, "
+                  "orders that change it, and the largest change of one option's probability.",
+              .header = {"arm reading:variant", "task", "items", "orders", "no answer",
+                         "items flip [95 %]", "orders flip", "reverse", "max Δp", "median"},
+              .names = 2};
+  Table ways{.title = "Averaged over the orders",
+             .says =
+                 "The same labelled items in the kit's order, in reverse, and averaged over all "
+                 "orders: the mean of the probabilities after the temperature, and of the "
+                 "logprobs before it.",
+             .header = {"arm reading:variant", "task", "n", "as asked", "Brier", "mean p [95 %]",
+                        "Brier [95 %]", "logprobs", "Brier", "reverse", "uniform"},
+             .names = 2};
   Table places{.title = "Position of the right option",
                .says =
                    "Over all orders: how often the right option is chosen when it stands at a "
@@ -85,7 +83,7 @@ void add_position(const ProbeFigures& probes, std::vector<Table>& out) {
                             with_interval(f.flipped_items), share(f.flipped_orders.value),
                             of(f.reverse_flips), share(f.max_change), share(f.median_change)});
       if (f.labelled == 0) return;
-      ways.rows.push_back({name, task, count(f.labelled), with_interval(f.plain.accuracy),
+      ways.rows.push_back({name, task, count(f.labelled), share(f.plain.accuracy.value),
                            brier(f.plain), with_interval(f.averaged.accuracy), brier_95(f.averaged),
                            share(f.averaged_logprobs.accuracy.value), brier(f.averaged_logprobs),
                            share(f.reversed.accuracy.value), share(f.uniform_accuracy)});
@@ -282,31 +280,43 @@ std::string cost_text(const ArmCost& cost) {
   return out;
 }
 
-std::string tables_as_text(const std::vector<Table>& tables, bool colour) {
+std::string tables_as_text(const std::vector<Table>& tables, std::size_t width, bool colour) {
   constexpr std::size_t kWidest = 30;
   std::string out;
   for (const Table& table : tables) {
+    // With several names the first one stands on a line of its own, over its rows.
+    const std::size_t first = table.names > 1 ? 1 : 0;
     const auto shown = [&](const std::string& cell, std::size_t column) {
       return column < table.names ? printable(cell, kWidest) : cell;
     };
     std::vector<std::size_t> widths(table.header.size());
-    for (std::size_t c = 0; c < widths.size(); ++c) {
+    std::size_t whole = 2;
+    for (std::size_t c = first; c < widths.size(); ++c) {
       widths[c] = count_code_points(table.header[c]);
       for (const Cells& row : table.rows) {
         widths[c] = std::max(widths[c], count_code_points(shown(row[c], c)));
       }
+      whole += widths[c] + 2;
     }
+    const std::string gap(whole > width ? 1 : 2, ' ');
     const auto line = [&](const Cells& cells) {
-      std::string text = "  ";
-      for (std::size_t c = 0; c < cells.size(); ++c) {
-        text += pad(shown(cells[c], c), widths[c], c >= table.names) + "  ";
+      std::string text(first > 0 ? "    " : "  ");
+      for (std::size_t c = first; c < cells.size(); ++c) {
+        text += pad(shown(cells[c], c), widths[c], c >= table.names) + gap;
       }
       while (text.ends_with(' ')) text.pop_back();
       return text + "\n";
     };
     out += "\n" + (colour ? "\033[1m" + table.title + "\033[0m" : table.title) + "\n";
     out += line(table.header);
-    for (const Cells& row : table.rows) out += line(row);
+    std::string name;
+    for (const Cells& row : table.rows) {
+      if (first > 0 && row[0] != name) {
+        name = row[0];
+        out += "  " + printable(name, width) + "\n";
+      }
+      out += line(row);
+    }
   }
   return out;
 }

@@ -36,7 +36,8 @@ codec::Json probes_json(const score::ProbeFigures& probes, const std::vector<Arm
 /// "load 0.91 s, ready 1.20 s, first answer 2.10 s; peak memory 612 MiB (…)"; "" for nothing known.
 std::string cost_text(const ArmCost& cost);
 
-std::string tables_as_text(const std::vector<Table>& tables, bool colour);
+/// For a terminal of `width` columns.
+std::string tables_as_text(const std::vector<Table>& tables, std::size_t width, bool colour);
 std::string tables_as_markdown(const std::vector<Table>& tables);
 
 }  // namespace deem::report

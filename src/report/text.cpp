@@ -97,7 +97,7 @@ std::string as_text(const score::Scores& scores, const Heading& heading, std::si
       baseline(name.c_str(), with_interval(way.accuracy), way.accuracy.n, way.brier);
     }
   }
-  out += tables_as_text(probe_tables(scores.probes), colour);
+  out += tables_as_text(probe_tables(scores.probes), width, colour);
   std::vector<std::string> notes = heading.notes;
   std::ranges::move(remarks(scores), std::back_inserter(notes));
   std::ranges::move(noise_notes(scores.probes), std::back_inserter(notes));
