@@ -187,7 +187,8 @@ record::RunRecord make_run_record(const Config& config, const kit::Kit& kit, con
       arm.letter_proof.set("how", ready.proof_note);
     arm.census = census_json(ready.census);
     arm.startup = Json::object();
-    arm.startup.set("load_s", open.load_s);
+    // A server was loaded before; making its seat opens nothing.
+    if (open.identity.kind == "local") arm.startup.set("load_s", open.load_s);
     arm.startup.set("ready_s", open.ready_s);
     run.arms.push_back(std::move(arm));
   }

@@ -72,7 +72,9 @@ void add_position(const ProbeFigures& probes, std::vector<Table>& out) {
                .names = 3};
   std::size_t most = 0;
   for (const auto& column : probes.position) {
-    for (const auto& f : column.tasks) most = std::max(most, f.said_at.size());
+    for (const auto& f : column.tasks) {
+      most = std::max({most, f.said_at.size(), f.by_gold.size()});
+    }
   }
   most = std::min(most, kPositions);
   for (std::size_t i = 0; i < most; ++i) places.header.push_back(fmt::format("{}", i + 1));
