@@ -11,6 +11,7 @@ import json
 import math
 import sys
 from collections import Counter, defaultdict
+from datetime import datetime
 
 import numpy as np
 from scipy.special import softmax
@@ -115,6 +116,9 @@ def answer_of(row, reading, variant):
         if p is None:
             return None
         if row["type"] == "noul" and len(p) == 2:
+            if row.get("probe") == "order:reverse":  # no, yes
+                yes = noul(p[1], row["constants"])
+                return np.array([1 - yes, yes]), None
             yes = noul(p[0], row["constants"])
             p = np.array([yes, 1 - yes])
         return p, None
@@ -367,6 +371,311 @@ def figures(rows, reading_name, variant, whole):
     return out
 
 
+# ---- probes
+
+
+def said(row, plain, reading, variant):
+    """Probabilities by the plain row's options, the option chosen, and where it stood; or None."""
+    if row is None or row["status"] != "asked" or reading not in row["readings"]:
+        return None
+    answer = answer_of(row, row["readings"][reading], variant)
+    if answer is None or answer[0] is None or sorted(row["keys"]) != sorted(plain["keys"]):
+        return None
+    p = answer[0]
+    by_key = dict(zip(row["keys"], p))
+    place = int(np.argmax(p))
+    return np.array([by_key[k] for k in plain["keys"]]), plain["keys"].index(row["keys"][place]), place
+
+
+def probed(rows):
+    """arm -> its items in order: (plain row, {probe: row})."""
+    asked = defaultdict(dict)
+    for r in rows:
+        if r.get("probe") and r["probe"] != "sustained" and r["repeat"] == 0:
+            asked[r["arm"], r["task"], r["id"]][r["probe"]] = r
+    out = {}
+    for r in rows:
+        key = (r["arm"], r["task"], r["id"])
+        if "probe" not in r and r["repeat"] == 0 and key in asked:
+            out.setdefault(r["arm"], []).append((r, dict(sorted(asked[key].items()))))
+    return out
+
+
+def variants(reading):
+    if reading["kind"] == "written":
+        return ["raw"]
+    if reading["kind"] == "letters":
+        return ["raw"] + (["prior"] if "prior_rounds" in reading else [])
+    names = ["raw-sum", "raw-mean", "raw-bytes"]
+    return names + (["prior-sum", "prior-mean", "prior-bytes"] if any(reading.get("priors", [])) else [])
+
+
+def columns_of(items, wanted):
+    seen = {}
+    for _, by_probe in items:
+        for probe, row in by_probe.items():
+            if wanted(probe):
+                for name, reading in sorted(row["readings"].items()):
+                    if reading.get("error") is None:
+                        for variant in variants(reading):
+                            seen.setdefault((name, variant))
+    return sorted(seen, key=lambda column: column[0])
+
+
+def label_of(row, keys):
+    if "label" not in row:
+        return None
+    return keys.index(row["label"]) if row["label"] in keys else len(keys)
+
+
+def way(answers):
+    """answers: (p, choice, label, state)."""
+    if not answers:
+        return {"accuracy": wilson(0, 0), "brier": None, "brier_95": None}
+    briers = [brier_of(p, y) for p, _, y, _ in answers]
+    right = [float(c == y) for _, c, y, _ in answers]
+    _, brier_95 = bootstrap([s for _, _, _, s in answers], right, briers)
+    return {"accuracy": wilson(int(sum(right)), len(right)), "brier": float(np.mean(briers)), "brier_95": brier_95}
+
+
+def position(items, reading, variant):
+    n = complete = unanswered = 0
+    flipped, orders, reverse, changes = [], [], [], []
+    gold, places = defaultdict(list), []
+    ways = defaultdict(list)
+    for plain, by_probe in items:
+        first = said(plain, plain, reading, variant)
+        label = label_of(plain, plain["keys"])
+        others = []
+        for probe, row in by_probe.items():
+            if probe.startswith("order:") and reading in row["readings"]:
+                one = said(row, plain, reading, variant)
+                if one is None:
+                    unanswered += 1
+                else:
+                    others.append((probe, row, one))
+        if first is None or not others:
+            continue
+        n += 1
+        complete += len(others) + 1 == math.factorial(min(len(plain["keys"]), 20))
+        flips = [one[1] != first[1] for _, _, one in others]
+        flipped.append(any(flips))
+        orders += flips
+        reverse += [one[1] != first[1] for probe, _, one in others if probe == "order:reverse"]
+        changes.append(max(float(np.abs(one[0] - first[0]).max()) for _, _, one in others))
+        for row, one in [(plain, first)] + [(row, one) for _, row, one in others]:
+            places.append(one[2])
+            if label is not None and label < len(plain["keys"]):
+                gold[row["keys"].index(plain["label"])].append(one[1] == label)
+        if label is not None:
+            state = plain.get("state_sha256") or plain["state_id"]
+            every = np.array([first[0]] + [one[0] for _, _, one in others])
+            mean, logs = every.mean(axis=0), softmax(np.log(np.maximum(every, sys.float_info.min)).mean(axis=0))
+            ways["plain"].append((first[0], first[1], label, state))
+            ways["averaged"].append((mean, int(np.argmax(mean)), label, state))
+            ways["averaged_logprobs"].append((logs, int(np.argmax(logs)), label, state))
+            ways["reversed"] += [(one[0], one[1], label, state) for probe, _, one in others if probe == "order:reverse"]
+    uniform = [1 / len(p) if y < len(p) else 0.0 for p, _, y, _ in ways["plain"]]
+    out = {"n": n, "complete": complete, "orders": len(orders), "unanswered": unanswered, "labelled": len(uniform),
+           "accuracy_by_gold_position": [wilson(sum(gold[i]), len(gold[i])) for i in range(max(gold, default=-1) + 1)],
+           "said_at_position": [wilson(places.count(i), len(places)) for i in range(max(places, default=-1) + 1)],
+           "flipped_items": wilson(sum(flipped), n), "flipped_orders": wilson(sum(orders), len(orders)),
+           "reverse_flips": wilson(sum(reverse), len(reverse)), "max_change": max(changes, default=None),
+           "median_change": nearest_rank(changes, .5) if changes else None,
+           "uniform_accuracy": float(np.mean(uniform)) if uniform else None}
+    return out | {name: way(ways[name]) for name in ("plain", "averaged", "averaged_logprobs", "reversed")}
+
+
+def positions(arms):
+    out = []
+    for arm, items in arms.items():
+        for reading, variant in columns_of(items, lambda probe: probe.startswith("order:")):
+            tasks = []
+            for task in dict.fromkeys(plain["task"] for plain, _ in items):
+                f = position([item for item in items if item[0]["task"] == task], reading, variant)
+                if f["n"] + f["unanswered"]:
+                    tasks.append({"task": task} | f)
+            out.append({"arm": arm, "reading": reading, "variant": variant, "tasks": tasks,
+                        "all": position(items, reading, variant)})
+    return out
+
+
+LAWS = ("negation", "choice", "order", "rename", "whitespace", "alone", "beside", "batch")
+
+
+def law(pairs, name, reading, variant):
+    n = unanswered = changed = 0
+    violations, right, probe_right, uniform = [], [], [], []
+    for plain, row in pairs:
+        a, b = said(plain, plain, reading, variant), said(row, plain, reading, variant)
+        if a is None or b is None:
+            unanswered += 1
+            continue
+        if name in ("negation", "choice"):
+            if len(a[0]) != 2:
+                continue
+            violations.append(abs(a[0][0] + b[0][0] - 1) if name == "negation" else abs(a[0][0] - b[0][0]))
+        else:
+            violations.append(float(np.abs(a[0] - b[0]).max()))
+        n += 1
+        changed += (a[1] == b[1]) if name == "negation" else (a[1] != b[1])
+        label, other = label_of(plain, plain["keys"]), label_of(row, plain["keys"])
+        if label is not None:
+            right.append(a[1] == label)
+            uniform.append(1 / len(a[0]) if label < len(a[0]) else 0.0)
+        if other is not None:
+            probe_right.append(b[1] == other)
+    return {"n": n, "unanswered": unanswered, "violation_mean": float(np.mean(violations)) if n else None,
+            "violation_max": max(violations, default=None), "changes": wilson(changed, n),
+            "accuracy": wilson(sum(right), len(right)), "probe_accuracy": wilson(sum(probe_right), len(probe_right)),
+            "uniform_accuracy": float(np.mean(uniform)) if uniform else None}
+
+
+def laws(arms):
+    out = []
+    for arm, items in arms.items():
+        if not any(probe.startswith("law:") for _, by_probe in items for probe in by_probe):
+            continue
+        for reading, variant in columns_of(items, lambda p: p.startswith("law:") or p == "order:reverse"):
+            for name in LAWS:
+                probe = "order:reverse" if name == "order" else "law:" + name
+                pairs = [(plain, by[probe]) for plain, by in items if probe in by and reading in by[probe]["readings"]]
+                about = {"arm": arm, "reading": reading, "variant": variant, "law": name}
+                for task in dict.fromkeys(plain["task"] for plain, _ in pairs):
+                    f = law([pair for pair in pairs if pair[0]["task"] == task], name, reading, variant)
+                    if f["n"] + f["unanswered"]:
+                        out.append(about | {"task": task} | f)
+                f = law(pairs, name, reading, variant)
+                if f["n"] + f["unanswered"]:
+                    out.append(about | f)
+    return out
+
+
+def interference(arms):
+    out = []
+    for arm, items in arms.items():
+        for reading, variant in columns_of(items, lambda probe: probe == "law:beside"):
+            changes, flips = [], []
+            for plain, by_probe in items:
+                a = said(by_probe.get("law:alone", plain), plain, reading, variant)
+                b = said(by_probe.get("law:beside"), plain, reading, variant)
+                if a is not None and b is not None:
+                    changes.append(float(np.abs(a[0] - b[0]).max()))
+                    flips.append(a[1] != b[1])
+            if changes:
+                out.append({"arm": arm, "reading": reading, "variant": variant, "n": len(changes),
+                            "changes": wilson(sum(flips), len(flips)), "mean_change": float(np.mean(changes)),
+                            "max_change": max(changes)})
+    return out
+
+
+def numbers(a, b):
+    """Pairs of log-probabilities that both readings have."""
+    for x, y in zip(a.get("rounds", []), b.get("rounds", [])):
+        if x["options"] == y["options"]:
+            yield from ((p, q) for p, q in zip(x["logprobs"], y["logprobs"]) if p is not None and q is not None)
+    yield from ((x[0], y[0]) for x, y in zip(a.get("texts", []), b.get("texts", [])))
+
+
+def noise(arms):
+    out = []
+    for arm, items in arms.items():
+        names = sorted({name for _, by in items for probe, row in by.items() if probe.startswith("noise:")
+                        for name in row["readings"]})
+        for name in names:
+            for kind in ("again", "alone", "crowd", "cold"):
+                n, deltas, flips, changes = 0, [], [], []
+                for plain, by_probe in items:
+                    row = by_probe.get("noise:" + kind)
+                    a = plain["readings"].get(name) if row else None
+                    b = row["readings"].get(name) if row else None
+                    if not a or not b or any(r.get("error") is not None or r.get("cause") for r in (a, b)):
+                        continue
+                    n += 1
+                    deltas += [abs(x - y) for x, y in numbers(a, b)]
+                    x, y = (said(r, plain, name, variants(a)[0]) for r in (plain, row))
+                    if x is not None and y is not None:
+                        flips.append(x[1] != y[1])
+                        changes.append(float(np.abs(x[0] - y[0]).max()))
+                if n:
+                    out.append({"arm": arm, "reading": name, "asked": kind, "n": n, "values": len(deltas),
+                                "max_logprob_change": max(deltas, default=None),
+                                "max_probability_change": max(changes, default=None),
+                                "flips": wilson(sum(flips), len(flips))})
+    return out
+
+
+def label_priors(rows):
+    means = defaultdict(list)
+    for r in rows:
+        if not r.get("probe", "order:").startswith("order:"):
+            continue
+        for name, reading in r["readings"].items():
+            rounds = reading.get("prior_rounds") or []
+            if len(rounds) == 1 and not rounds[0].get("cause"):
+                p = softmax(np.array(filled(rounds[0], reading["policy"])))
+                means[r["arm"], name, len(p)].append(p)
+    return [{"arm": arm, "reading": name, "options": n, "rows": len(ps), "p": list(np.mean(ps, axis=0))}
+            for (arm, name, n), ps in sorted(means.items())]
+
+
+def prefix(rows):
+    of = defaultdict(lambda: ([], [], [], []))
+    for r in rows:
+        for name, reading in r["readings"].items() if "probe" not in r else ():
+            if reading.get("error") is not None or reading.get("unsupported"):
+                continue
+            cold, warm, shares, unknown = of[r["arm"], name]
+            cached, seconds = reading.get("cached_tokens"), reading["planned_to_done_s"]
+            (unknown if cached is None else warm if cached > 0 else cold).append(seconds)
+            if cached and reading.get("prompt_tokens"):
+                shares.append(cached / reading["prompt_tokens"])
+
+    def median(values):
+        return nearest_rank(values, .5) if values else None
+    return [{"arm": arm, "reading": name, "cold_n": len(cold), "cold_median_s": median(cold), "warm_n": len(warm),
+             "warm_median_s": median(warm), "warm_cached_share_median": median(shares), "unknown_n": len(unknown)}
+            for (arm, name), (cold, warm, shares, unknown) in sorted(of.items())]
+
+
+def sustained(rows):
+    arms = {r["arm"] for r in rows if r.get("probe") == "sustained"}
+    of = defaultdict(list)
+    for r in rows:
+        if r["arm"] in arms and r.get("probe", "sustained") == "sustained" and r["status"] != "refused":
+            at = int(datetime.fromisoformat(r["stamp"].replace("Z", "+00:00")).timestamp())
+            for name, reading in r["readings"].items():
+                if not reading.get("unsupported"):
+                    of[r["arm"], name].append((at, None if reading.get("error") is not None else reading["planned_to_done_s"]))
+    out = []
+    for (arm, name), samples in sorted(of.items()):
+        begin, end = min(at for at, _ in samples), max(at for at, _ in samples)
+        stamps = np.sort([at for at, _ in samples])
+        answered = [s for _, s in samples if s is not None]
+
+        def median(keep):
+            values = [s for at, s in samples if s is not None and keep(at)]
+            return nearest_rank(values, .5) if values else None
+        minutes = []
+        for minute in sorted({(at - begin) // 60 for at, _ in samples}):
+            here = [s for at, s in samples if (at - begin) // 60 == minute]
+            minutes.append({"minute": minute, "n": sum(s is not None for s in here), "failed": sum(s is None for s in here),
+                            "median_s": median(lambda at, m=minute: (at - begin) // 60 == m)})
+        out.append({"arm": arm, "reading": name, "answered": len(answered), "failed": len(samples) - len(answered),
+                    "span_s": end - begin, "longest_pause_s": int(np.diff(stamps).max()) if len(stamps) > 1 else 0,
+                    "answers_per_s": len(answered) / (end - begin) if end > begin else None,
+                    "first_minute_median_s": median(lambda at: at - begin < 60),
+                    "last_minute_median_s": median(lambda at: end - at < 60), "minutes": minutes})
+    return out
+
+
+def probe_figures(rows):
+    arms = probed(rows)
+    return {"rows": sum("probe" in r for r in rows), "position": positions(arms), "label_priors": label_priors(rows),
+            "laws": laws(arms), "interference": interference(arms), "noise": noise(arms), "sustained": sustained(rows),
+            "prefix": prefix(rows)}
+
+
 # ---- comparing
 
 
@@ -401,11 +710,12 @@ def main():
         return 2
     with open(sys.argv[1], encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
-    latest = {(r["arm"], r["task"], r["id"], r["repeat"]): i for i, r in enumerate(rows)}
-    first = {}
-    for r in rows:  # a later row takes the place of the earlier one
-        first.setdefault((r["arm"], r["task"], r["id"], r["repeat"]), len(first))
-    rows = [rows[latest[key]] for key in first]
+    def key_of(r):
+        return r["arm"], r["task"], r["id"], r["repeat"], r.get("probe", "")
+    latest = {key_of(r): i for i, r in enumerate(rows)}
+    first = dict.fromkeys(key_of(r) for r in rows)  # a later row takes the place of the earlier one
+    everything = [rows[latest[key]] for key in first]
+    rows = [r for r in everything if "probe" not in r]
     with open(sys.argv[2], encoding="utf-8") as file:
         scores = json.load(file)
     check = Check()
@@ -419,6 +729,7 @@ def main():
             ordered = list(itertools.chain.from_iterable(
                 [r for r in mine if r["task"] == t] for t in dict.fromkeys(r["task"] for r in rows)))
             check.same(figures(ordered, column["reading"], column["variant"], True), column["all"], f"{name} all")
+    check.same(probe_figures(everything), scores["probes"], "probes")
     for fault in check.faults[:20]:
         print(fault)
     print(f"{check.numbers} numbers compared, {len(check.faults)} differ, largest difference of the others {check.worst:.1e}")

@@ -221,6 +221,8 @@ bool suits(const seat::SeatSpec& seat, std::string_view key) {
   if (key == "key-env" || key == "key-file") return !local;
   if (key == "ca-file") return seat.address.starts_with("https:");
   if (key == "threads" || key == "gpu-layers") return local;
+  if (key == "beside") return local;  // several items in one evaluation
+  if (key == "cold") return local || seat.kind == "llama-server";
   if (key == "context") return local || seat.kind == "ollama";
   return true;
 }

@@ -67,7 +67,8 @@ Result<Arm> parse_arm(const codec::Json& json);
 Result<void> set_arm_member(Arm& arm, std::string_view key, const codec::Json& value);
 Result<Arm> parse_arm_flag(std::string_view text);
 
-/// Whether a seat of this kind and address has a use for the setting.
+/// Whether a seat of this kind and address has a use for the setting; and for "beside" (evaluates
+/// several items together) and "cold" (can be told to use nothing evaluated before).
 bool suits(const seat::SeatSpec& seat, std::string_view key);
 
 /// Checks what members mean together (a name, a seat, a mode with its readings). Errors: BadInput.

@@ -46,11 +46,6 @@ void set_error(ReadingRecord& record, const Error& error) {
   record.unsupported = error.code == Error::Code::Unsupported;
 }
 
-seat::Schedule schedule_for(const Arm& arm) {
-  const TimePoint now = Clock::now();
-  return {now, now + std::chrono::duration_cast<Clock::duration>(Seconds(arm.seat.timeout_s))};
-}
-
 void set_prompt(ReadingRecord& record, const std::string& prompt) {
   record.prompt_sha256 = sha256_hex(prompt);
   record.prompt_chars = static_cast<std::int64_t>(count_code_points(prompt));
@@ -89,6 +84,12 @@ record::Row make_row(const Arm& arm, const kit::Kit& kit, const kit::Task& task,
     row.overlap_choice = static_cast<int>(overlap->option);
   }
   return row;
+}
+
+seat::Schedule Asker::schedule_for(const Arm& arm) const {
+  const TimePoint now = Clock::now();
+  return {now, now + std::chrono::duration_cast<Clock::duration>(Seconds(arm.seat.timeout_s)),
+          cold_};
 }
 
 void Asker::check_count(ReadingRecord& record, const seat::Usage& usage,

@@ -30,12 +30,14 @@ class PriorMemo {
 /// Token counts by prompt digest, from the census.
 using Census = std::map<std::string, std::int64_t>;
 
-/// Asks seats; holds what one run shares. The referenced values must outlive it. Any thread.
+/// Asks seats; holds what one run shares. `cold`: the seat uses nothing it evaluated before. The
+/// referenced values must outlive it. Any thread.
 class Asker {
  public:
   Asker(const kit::Kit& kit, const Census& census, const seat::Identity& identity, seat::Seat& seat,
-        PriorMemo& memo)
-      : kit_(kit),
+        PriorMemo& memo, bool cold = false)
+      : cold_(cold),
+        kit_(kit),
         census_(census),
         context_(identity.context),
         model_(identity.model),
@@ -66,6 +68,9 @@ class Asker {
   void check_count(record::ReadingRecord& record, const seat::Usage& usage,
                    const std::string& prompt) const;
 
+  seat::Schedule schedule_for(const Arm& arm) const;
+
+  const bool cold_;
   const kit::Kit& kit_;
   const Census& census_;
   const std::optional<std::int64_t> context_;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "base/digest.h"
+#include "bench/probe.h"
 #include "bench/prompts.h"
 
 namespace deem::bench {
@@ -79,29 +81,46 @@ Result<std::int64_t> needed(const Arm& arm, const kit::Kit& kit, const kit::Task
 
 }  // namespace
 
-Result<CensusResult> take_census(const Arm& arm, const kit::Kit& kit, const std::vector<Unit>& plan,
-                                 std::size_t arm_index, seat::Seat& seat,
-                                 std::optional<std::int64_t> context, std::stop_token stop) {
+Result<CensusResult> take_census(const Config& config, const kit::Kit& kit,
+                                 const std::vector<Unit>& plan, std::size_t arm_index,
+                                 seat::Seat& seat, std::optional<std::int64_t> context,
+                                 std::stop_token stop) {
   CensusResult result;
   Counter counter(seat, context, result);
-  std::set<std::pair<std::size_t, std::size_t>> seen;
+  std::set<std::tuple<std::size_t, std::size_t, std::string>> seen;
+  /// Of one item, the `i`-th of `task` there and the `known_as`-th of the kit's.
+  const auto count =
+      [&](const Arm& arm, const kit::Kit& shown, const kit::Task& task, std::size_t i,
+          std::tuple<std::size_t, std::size_t, std::string> known_as) -> Result<void> {
+    std::int64_t most = 0;
+    for (const ReadingChoice& choice : readings_for(arm, task)) {
+      Result<std::int64_t> n = needed(arm, shown, task, task.items[i], choice, counter);
+      if (!n) return fail(n.error());
+      most = std::max(most, *n);
+    }
+    if (context && most > *context) result.overlong[std::move(known_as)] = {most, *context};
+    return {};
+  };
   for (const Unit& unit : plan) {
     if (unit.arm != arm_index) continue;
     if (stop.stop_requested()) break;
     const kit::Task& task = kit.tasks[unit.task];
-    for (const std::size_t i : unit.items) {
-      if (!seen.emplace(unit.task, i).second) continue;
-      std::int64_t most = 0;
-      for (const ReadingChoice& choice : readings_for(arm, task)) {
-        Result<std::int64_t> n = needed(arm, kit, task, task.items[i], choice, counter);
-        if (!n && n.error().code == Error::Code::Unsupported) {
-          result.not_measured = n.error().message;
-          return result;
-        }
-        if (!n) return fail("census: " + task.name + " " + task.items[i].id, n.error());
-        most = std::max(most, *n);
+    const bool other_prompt = changes_prompt(unit.probe);
+    if (!unit.probe.empty() && !other_prompt) continue;  // counted with the plain unit
+    std::optional<Probed> probed;
+    if (other_prompt) probed = make_probed(config, kit, unit);
+    for (std::size_t at = 0; at < unit.items.size(); ++at) {
+      const std::size_t i = unit.items[at];
+      if (!seen.emplace(unit.task, i, unit.probe).second) continue;
+      const Result<void> counted =
+          probed ? count(probed->arm, probed->kit, probed->kit.tasks[0], at,
+                         {unit.task, i, unit.probe})
+                 : count(config.arms[arm_index], kit, task, i, {unit.task, i, ""});
+      if (!counted && counted.error().code == Error::Code::Unsupported) {
+        result.not_measured = counted.error().message;
+        return result;
       }
-      if (context && most > *context) result.overlong[{unit.task, i}] = {most, *context};
+      if (!counted) return fail("census: " + task.name + " " + task.items[i].id, counted.error());
     }
   }
   return result;

@@ -11,9 +11,10 @@ namespace {
 
 using codec::Json;
 
-constexpr std::string_view kTop[] = {"kit",   "kit-format", "columns", "out",         "order",
-                                     "seed",  "repeat",     "limit",   "concurrency", "max-errors",
-                                     "tasks", "arm",        "reading", "open-labels"};
+constexpr std::string_view kTop[] = {"kit",   "kit-format", "columns",  "out",         "order",
+                                     "seed",  "repeat",     "limit",    "concurrency", "max-errors",
+                                     "tasks", "arm",        "reading",  "open-labels", "permute",
+                                     "laws",  "noise",      "sustained"};
 
 std::string from_folder(const std::string& file, const std::string& path) {
   const std::size_t slash = file.rfind('/');
@@ -37,6 +38,13 @@ Result<std::int64_t> whole(const Json& value, std::int64_t low) {
 Result<std::string> text(const Json& value) {
   if (!value.is_string()) return fail(Error::Code::BadInput, "wants a text");
   return value.as_string();
+}
+
+template <class T>
+Result<void> assign(T& target, const Result<T>& value) {
+  if (!value) return fail(value.error());
+  target = *value;
+  return {};
 }
 
 /// An entry of [[arm]] at `place`; each fault is named at its own line.
@@ -74,9 +82,19 @@ Result<void> set_top(Config& config, const std::string& path, std::string_view k
   if (key == "limit") return number(config.limit, 0);
   if (key == "concurrency") return number(config.concurrency, 1);
   if (key == "max-errors") return number(config.max_errors, 0);
-  if (key == "open-labels") {
+  if (key == "noise") return number(config.probes.noise, 0);
+  if (key == "permute" || key == "sustained") {
+    if (!value.is_int() && !value.is_string()) {
+      return fail(Error::Code::BadInput, key == "permute" ? "wants a whole number, or \"all\""
+                                                          : "wants seconds, or \"10m\"");
+    }
+    const std::string typed = value.is_int() ? std::to_string(value.as_int()) : value.as_string();
+    if (key == "permute") return assign(config.probes.permute, parse_permute(typed));
+    return assign(config.probes.sustained_s, parse_duration_s(typed));
+  }
+  if (key == "open-labels" || key == "laws") {
     if (!value.is_bool()) return fail(Error::Code::BadInput, "wants true or false");
-    config.kit_options.open_labels = value.as_bool();
+    (key == "laws" ? config.probes.laws : config.kit_options.open_labels) = value.as_bool();
     return {};
   }
   if (key == "tasks") {

@@ -18,6 +18,22 @@ enum class Order { State, Item, Shuffle };
 std::string_view to_string(Order order);
 std::optional<Order> parse_order(std::string_view name);
 
+/// `--permute all`.
+inline constexpr int kAllOrders = -1;
+
+/// What is asked beside the plain items (bench/probe.h, docs/measuring.md "Probes").
+struct Probes {
+  int permute = 0;         // further option orders of each item; kAllOrders: every one
+  bool laws = false;       // coherence
+  int noise = 0;           // items of each task asked again
+  double sustained_s = 0;  // go on for so long, on each seat
+  bool operator==(const Probes&) const = default;
+};
+
+/// Reads "3" or "all"; "10m", "90s", "1h" or seconds. Errors: BadInput naming what is wanted.
+Result<int> parse_permute(std::string_view text);
+Result<double> parse_duration_s(std::string_view text);
+
 /// What `deem run` was asked to do, from flags or deem.toml.
 struct Config {
   std::string kit;
@@ -29,6 +45,7 @@ struct Config {
   std::uint64_t seed = 1;
   int concurrency = 1;
   int repeat = 1;
+  Probes probes;
   std::int64_t limit = 0;       // items per task asked; 0: all. Limits the calls
   std::int64_t max_errors = 0;  // stop after so many error rows; 0: go on
 };
@@ -47,6 +64,7 @@ Result<void> read_settings(const codec::Json& settings, Config& config);
 Result<void> check_config(const Config& config);
 
 /// Reads deem.toml: kit, out, order, seed, repeat, limit, concurrency, max-errors, tasks,
+/// permute, laws, noise, sustained,
 /// [[arm]], [[reading]] (task, name, given, score, chat, empty). Relative paths are taken from
 /// the file's folder. Errors: BadInput "deem.toml:LINE: what".
 Result<Config> load_config(const std::string& path);

@@ -59,6 +59,15 @@ score = " {description}"
   EXPECT_EQ(config->kit_options.extra_readings.at("intent.topic").empty, "N/A");
 }
 
+TEST_F(ConfigFile, NamesProbes) {
+  const auto config = load("permute = \"all\"\nlaws = true\nnoise = 3\nsustained = \"10m\"\n");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->probes,
+            (Probes{.permute = kAllOrders, .laws = true, .noise = 3, .sustained_s = 600}));
+  EXPECT_EQ(load("permute = 4\nsustained = 90\n")->probes,
+            (Probes{.permute = 4, .laws = false, .noise = 0, .sustained_s = 90}));
+}
+
 struct BadFile {
   const char* name;
   const char* text;
@@ -99,6 +108,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "given wants a text"},
         BadFile{"SeatKind", "[[arm]]\nname = \"a\"\nseat = \"olama:http://x\"\n", "ollama"},
         BadFile{"Order", "order = \"random\"\n", "state, item or shuffle"},
+        BadFile{"Permute", "\npermute = \"some\"\n", "deem.toml:2:1: permute: wants a number of"},
+        BadFile{"PermuteKind", "permute = true\n", "whole number, or \"all\""},
+        BadFile{"Laws", "laws = 1\n", "true or false"},
+        BadFile{"Noise", "noise = -2\n", "whole number"},
+        BadFile{"Sustained", "sustained = \"10d\"\n", "a time such as 90s"},
         BadFile{"Negative", "limit = -1\n", "whole number"},
         BadFile{"ReadingField",
                 "[[reading]]\ntask = \"t\"\nname = \"r\"\ngiven = \"{sate}\"\nscore = \"x\"\n",

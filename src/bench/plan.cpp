@@ -4,6 +4,7 @@
 #include <map>
 #include <random>
 
+#include "bench/probe.h"
 #include "bench/prompts.h"
 
 namespace deem::bench {
@@ -67,6 +68,15 @@ Result<void> check_readings(const Config& config, const kit::Kit& kit,
   return {};
 }
 
+/// How many items of a task an arm is asked: the first ones.
+std::size_t asked_of(const kit::Task& task, const Config& config, const Arm& arm) {
+  std::size_t n = task.items.size();
+  for (const std::int64_t limit : {config.limit, arm.limit}) {
+    if (limit > 0) n = std::min(n, static_cast<std::size_t>(limit));
+  }
+  return n;
+}
+
 std::vector<Place> make_places(const Config& config, const kit::Kit& kit,
                                const std::vector<std::size_t>& tasks) {
   std::vector<Place> places;
@@ -108,11 +118,13 @@ Result<std::vector<Unit>> make_plan(const Config& config, const kit::Kit& kit) {
   const std::vector<Place> places = make_places(config, kit, *tasks);
 
   std::vector<Unit> plan;
+  ProbeUnits probes(config, kit);
   std::vector<bool> done(config.arms.size());
   for (std::size_t first = 0; first < config.arms.size(); ++first) {
     if (done[first]) continue;
     std::vector<std::size_t> together;  // arms on the same seat
     std::size_t largest = 1;
+    std::vector<Unit> later;
     for (std::size_t a = first; a < config.arms.size(); ++a) {
       if (config.arms[a].seat == config.arms[first].seat) {
         together.push_back(a);
@@ -131,19 +143,25 @@ Result<std::vector<Unit>> make_plan(const Config& config, const kit::Kit& kit) {
       }
       for (const std::size_t arm : together) {
         const auto group = static_cast<std::size_t>(config.arms[arm].group);
-        Unit unit{arm, places[at].task, {}, places[at].repeat};
+        Unit unit{.arm = arm, .task = places[at].task, .items = {}, .repeat = places[at].repeat};
+        const std::size_t of_task = asked_of(kit.tasks[unit.task], config, config.arms[arm]);
+        const auto close = [&] {
+          plan.push_back(unit);
+          unit.items.clear();
+          const Unit plain = plan.back();
+          probes.add(plain, of_task, plan, later);
+        };
         for (std::size_t i = at; i < end; ++i) {
           const std::int64_t limit = config.arms[arm].limit;
           if (limit > 0 && places[i].item >= static_cast<std::size_t>(limit)) continue;
           unit.items.push_back(places[i].item);
-          if (unit.items.size() < group) continue;
-          plan.push_back(unit);
-          unit.items.clear();
+          if (unit.items.size() == group) close();
         }
-        if (!unit.items.empty()) plan.push_back(std::move(unit));
+        if (!unit.items.empty()) close();
       }
       at = end;
     }
+    std::ranges::move(later, std::back_inserter(plan));
   }
   return plan;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "bench/config.h"
@@ -14,13 +15,17 @@ struct Unit {
   std::size_t task = 0;            // index into Kit::tasks
   std::vector<std::size_t> items;  // indices into Task::items
   int repeat = 0;
+  std::string probe = {};                // "" : plain
+  std::vector<std::size_t> beside = {};  // items asked along, for company: they get no rows
 };
 
 /// Every unit in the order it is asked. Arms on one seat interleave (state by state, item by
-/// item), so that a drift of the machine hits them alike; seats follow one another. Pure: the
+/// item), so that a drift of the machine hits them alike; probes come behind a seat's
+/// plain units; seats follow one another. Pure: the
 /// same config and kit give the same plan. Errors: BadInput for a task the kit does not have.
 Result<std::vector<Unit>> make_plan(const Config& config, const kit::Kit& kit);
 
+/// Rows of a whole run, probes included.
 std::size_t count_rows(const std::vector<Unit>& plan);
 
 }  // namespace deem::bench

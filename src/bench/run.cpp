@@ -1,23 +1,19 @@
 #include "bench/run.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
+#include <map>
 #include <set>
-#include <thread>
-#include <tuple>
 
 #include "base/file.h"
-#include "base/thread.h"
 #include "bench/calibration.h"
 #include "bench/journal.h"
+#include "bench/memory.h"
 #include "bench/plan.h"
 #include "bench/setup.h"
+#include "bench/sitting.h"
 
 namespace deem::bench {
 namespace {
-
-using Key = std::tuple<std::string, std::string, std::string, int>;
 
 Result<kit::Kit> load_sound_kit(const Config& config) {
   Result<kit::Loaded> loaded = kit::load_kit(config.kit, config.kit_options);
@@ -37,140 +33,35 @@ Result<kit::Kit> load_sound_kit(const Config& config) {
                   (refusals > 1 ? "; " : "") + "see: deem kit check " + config.kit + ")");
 }
 
-/// Everything the workers of one sitting share.
-class Sitting {
- public:
-  Sitting(const Config& config, const kit::Kit& kit, const std::vector<Unit>& plan, Setup& setup,
-          Journal& journal, Observer& observer, std::set<Key> done)
-      : config_(config),
-        kit_(kit),
-        plan_(plan),
-        setup_(setup),
-        journal_(journal),
-        observer_(observer),
-        done_(std::move(done)),
-        arm_seconds_(config.arms.size()) {
-    progress_.total = count_rows(plan);
-    progress_.done = done_.size();
-  }
-
-  /// Asks units [first, last), all on one seat. Errors: of the journal.
-  Result<void> ask_range(std::size_t first, std::size_t last, const std::stop_token& stop) {
-    std::atomic<std::size_t> next = first;
-    const auto work = [&] {
-      while (!stop.stop_requested() && !halted_) {
-        const std::size_t u = next.fetch_add(1);
-        if (u >= last) return;
-        ask_unit(plan_[u]);
-      }
-    };
-    if (config_.concurrency == 1) {
-      work();
-    } else {
-      std::vector<std::jthread> workers;
-      for (int i = 0; i < config_.concurrency; ++i) {
-        workers.emplace_back([&] {
-          prefer_throughput();
-          work();
-        });
-      }
-    }
-    if (error_) return fail(*error_);
-    return {};
-  }
-
-  bool too_many_errors() const { return too_many_errors_; }
-  bool halted() const { return halted_; }
-  const Progress& progress() const { return progress_; }
-  std::size_t errors() const { return errors_; }
-  std::size_t refused() const { return refused_; }
-  double arm_seconds(std::size_t arm) const { return arm_seconds_[arm]; }
-
- private:
-  void ask_unit(const Unit& planned) {
-    const Arm& arm = config_.arms[planned.arm];
-    const ReadyArm& ready = setup_.arms[planned.arm];
-    OpenSeat& open = setup_.seats[ready.seat];
-    const kit::Task& task = kit_.tasks[planned.task];
-    const TimePoint began = Clock::now();
-    Unit unit = planned;
-    std::vector<record::Row> rows;
-    std::erase_if(unit.items, [&](std::size_t i) {
-      const kit::Item& item = task.items[i];
-      if (done_.contains({arm.name, task.name, item.id, unit.repeat})) return true;
-      const auto overlong = ready.census.overlong.find({unit.task, i});
-      if (overlong == ready.census.overlong.end()) return false;
-      record::Row row = make_row(arm, kit_, task, item, unit.repeat);
-      row.status = record::Row::Status::Refused;
-      row.reason = "overlong";
-      row.reason_number = static_cast<double>(overlong->second.tokens);
-      row.stamp = utc_stamp();
-      rows.push_back(std::move(row));
-      return true;
-    });
-    if (!unit.items.empty()) {
-      const Asker asker(kit_, ready.census.counts, open.identity, *open.seat, *open.memo);
-      std::ranges::move(asker.ask(arm, unit), std::back_inserter(rows));
-    }
-    const double seconds = Seconds(Clock::now() - began).count();
-    const std::scoped_lock lock(mutex_);
-    arm_seconds_[planned.arm] += seconds / config_.concurrency;
-    for (const record::Row& row : rows) keep(row);
-  }
-
-  void keep(const record::Row& row) {
-    if (error_) return;
-    if (Result<void> appended = journal_.append(row); !appended) {
-      error_ = appended.error();
-      halted_ = true;
-      return;
-    }
-    ++progress_.done;
-    ++progress_.asked_now;
-    progress_.elapsed = Clock::now() - started_;
-    if (row.status == record::Row::Status::Refused) ++refused_;
-    if (row.status == record::Row::Status::Error) {
-      ++errors_;
-      if (config_.max_errors > 0 && errors_ >= static_cast<std::size_t>(config_.max_errors)) {
-        too_many_errors_ = true;
-        halted_ = true;
-      }
-    }
-    for (const auto& [name, reading] : row.readings) {
-      if (reading.served_model && !said_other_model_) {
-        said_other_model_ = true;
-        observer_.note("finding: arm " + row.arm +
-                       " asked for another model than the reply names (" + *reading.served_model +
-                       "); an alias, or a silent substitution");
-      }
-    }
-    observer_.row(row, progress_);
-  }
-
-  const Config& config_;
-  const kit::Kit& kit_;
-  const std::vector<Unit>& plan_;
-  Setup& setup_;
-  Journal& journal_;
-  Observer& observer_;
-  const std::set<Key> done_;
-  const TimePoint started_ = Clock::now();
-  std::atomic<bool> halted_ = false;
-  std::mutex mutex_;  // guards all below
-  Progress progress_;
-  std::optional<Error> error_;
-  std::size_t errors_ = 0, refused_ = 0;
-  bool too_many_errors_ = false, said_other_model_ = false;
-  std::vector<double> arm_seconds_;
+/// What a folder's rows say of the sittings before this one.
+struct Before {
+  std::set<RowKey> done;
+  std::map<std::string, double> asking_s;  // by arm, what its readings took
 };
 
-std::set<Key> rows_done(std::vector<record::Row> rows, bool retry_errors) {
-  std::set<Key> done;
+Before look_back(const std::vector<record::Row>& rows, bool retry_errors) {
+  Before out;
   for (const record::Row& row : rows) {
+    for (const auto& [name, reading] : row.readings) {
+      out.asking_s[row.arm] += reading.planned_to_done_s + reading.prior_s;
+    }
     if (retry_errors && row.status == record::Row::Status::Error) continue;
-    done.emplace(row.arm, row.task, row.id, row.repeat);
+    out.done.insert(key_of(row));
   }
-  return done;
+  return out;
+}
+
+/// Until when a seat is asked in a sustained run: so long from now as earlier sittings left.
+TimePoint sustained_until(const Config& config, const Setup& setup, std::size_t seat,
+                          const Before& before) {
+  double left = config.probes.sustained_s;
+  for (std::size_t a = 0; a < config.arms.size(); ++a) {
+    const auto spent = before.asking_s.find(config.arms[a].name);
+    if (setup.arms[a].seat == seat && spent != before.asking_s.end()) {
+      left -= spent->second / config.concurrency;
+    }
+  }
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(Seconds(std::max(0.0, left)));
 }
 
 Result<void> save_run(const std::string& folder, const record::RunRecord& run) {
@@ -247,8 +138,10 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
       begin(config, options.resume, make_run_record(config, *kit, *setup, count_rows(*plan)));
   if (!record) return fail(record.error());
 
-  Sitting sitting(config, *kit, *plan, *setup, **journal, observer,
-                  rows_done((*journal)->take_found_rows(), options.retry_errors));
+  const bool ended = !record->ended.empty();
+  Before before = look_back((*journal)->take_found_rows(), options.retry_errors);
+  const bool first_sitting = before.done.empty();
+  Sitting sitting(config, *kit, *plan, *setup, **journal, observer, std::move(before.done));
   Announcement announcement{.folder = config.out,
                             .host = record->host,
                             .arms = {},
@@ -271,7 +164,11 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     const std::size_t seat = setup->arms[(*plan)[first].arm].seat;
     std::size_t last = first;
     while (last < plan->size() && setup->arms[(*plan)[last].arm].seat == seat) ++last;
+    const TimePoint until = sustained_until(config, *setup, seat, before);
     asked = sitting.ask_range(first, last, stop);
+    if (asked && config.probes.sustained_s > 0 && !ended) {
+      asked = sitting.go_on(first, last, until, stop);
+    }
     if (!asked) break;
     first = last;
   }
@@ -283,9 +180,18 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
                   .errors = sitting.errors(),
                   .refused = sitting.refused()};
   for (std::size_t a = 0; a < record->arms.size(); ++a) {
-    record->arms[a].wall_s = record->arms[a].wall_s.value_or(0) + sitting.arm_seconds(a);
+    record::ArmRecord& arm = record->arms[a];
+    arm.wall_s = arm.wall_s.value_or(0) + sitting.arm_seconds(a);
+    if (const auto first = sitting.first_answer_s(a);
+        first && first_sitting && arm.startup.is_object()) {
+      arm.startup.set("first_answer_s", *first);
+    }
+    OpenSeat& open = setup->seats[setup->arms[a].seat];
+    arm.memory = larger_peak(arm.memory, peak_memory(*open.seat, open.identity));
   }
-  const bool complete = sitting.progress().done >= sitting.progress().total;
+  // A sustained run that was stopped has not had its time.
+  const bool cut_short = config.probes.sustained_s > 0 && !ended && stop.stop_requested();
+  const bool complete = sitting.complete() && !cut_short;
   if (sitting.too_many_errors())
     outcome.end = Outcome::End::TooManyErrors;
   else if (asked && !complete)
@@ -312,6 +218,11 @@ Result<DryRun> dry_run(const Config& asked_for) {
   for (const Unit& unit : *plan) {
     out.rows_by_arm[unit.arm].second += unit.items.size();
     out.rows_by_task[unit.task].second += unit.items.size();
+    if (!unit.probe.empty()) {
+      const std::size_t colon = unit.probe.find(':');
+      const bool order = unit.probe.starts_with("order:");
+      out.rows_by_probe[order ? unit.probe.substr(0, colon) : unit.probe] += unit.items.size();
+    }
   }
   out.kit = std::move(*kit);
   return out;

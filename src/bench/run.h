@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -71,6 +72,7 @@ struct DryRun {
   kit::Kit kit;
   std::size_t rows = 0;
   std::vector<std::pair<std::string, std::size_t>> rows_by_arm, rows_by_task;
+  std::map<std::string, std::size_t> rows_by_probe;  // "order" for all orders; part of the above
 };
 Result<DryRun> dry_run(const Config& config);
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 
 #include "bench/config.h"
 #include "kit/readings.h"
@@ -8,6 +9,7 @@ namespace {
 
 using codec::Json;
 
+constexpr int kMostOrders = 1'000;
 constexpr Order kOrders[] = {Order::State, Order::Item, Order::Shuffle};
 
 Json to_json(const std::string& task_and_name, const kit::LikelihoodReading& reading) {
@@ -39,6 +41,30 @@ std::string_view to_string(Order order) {
 std::optional<Order> parse_order(std::string_view name) {
   const auto found = std::ranges::find(kOrders, name, [](Order order) { return to_string(order); });
   return found == std::end(kOrders) ? std::nullopt : std::optional(*found);
+}
+
+Result<int> parse_permute(std::string_view text) {
+  if (text == "all") return kAllOrders;
+  int n = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (problem != std::errc() || end != text.data() + text.size() || n < 0 || n > kMostOrders) {
+    return fail(Error::Code::BadInput,
+                "wants a number of orders, 0 to " + std::to_string(kMostOrders) + ", or all");
+  }
+  return n;
+}
+
+Result<double> parse_duration_s(std::string_view text) {
+  double n = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, problem] = std::from_chars(text.data(), last, n);
+  const std::string_view unit(end, static_cast<std::size_t>(last - end));
+  const double seconds = unit == "h" ? 3600 : unit == "m" || unit == "min" ? 60 : 1;
+  const bool known = unit.empty() || unit == "s" || seconds > 1;
+  if (problem != std::errc() || !known || !(n >= 0) || n * seconds > 7 * 86'400.0) {
+    return fail(Error::Code::BadInput, "wants a time such as 90s, 10m or 1h, up to a week");
+  }
+  return n * seconds;
 }
 
 Result<void> add_reading(Config& config, const Json& json, std::string* at) {
@@ -108,6 +134,15 @@ Json settings_json(const Config& config) {
     readings.push(to_json(name, reading));
   }
   out.set("readings", std::move(readings));
+  if (config.probes != Probes()) {  // absent in runs without, old ones among them
+    Json probes = Json::object();
+    probes.set("permute",
+               config.probes.permute == kAllOrders ? Json("all") : Json(config.probes.permute));
+    probes.set("laws", config.probes.laws);
+    probes.set("noise", config.probes.noise);
+    probes.set("sustained_s", config.probes.sustained_s);
+    out.set("probes", std::move(probes));
+  }
   return out;
 }
 
@@ -140,6 +175,17 @@ Result<void> read_settings(const Json& settings, Config& config) {
   for (const auto& [field, column] : columns->members()) {
     if (column.is_string()) config.kit_options.columns[field] = column.as_string();
   }
+  if (const Json* probes = settings.find("probes"); probes != nullptr) {
+    const Json* permute = probes->find("permute");
+    const bool all = permute != nullptr && permute->is_string();
+    const auto number = [&](std::string_view key) {
+      return static_cast<int>(probes->get_int(key).value_or(0));
+    };
+    config.probes = {.permute = all ? kAllOrders : number("permute"),
+                     .laws = probes->get_bool("laws").value_or(false),
+                     .noise = number("noise"),
+                     .sustained_s = probes->get_double("sustained_s").value_or(0)};
+  }
   for (const Json& reading : readings->items()) {
     if (Result<void> added = add_reading(config, reading); !added) return fail(added.error());
   }
@@ -155,6 +201,10 @@ Result<void> check_config(const Config& config) {
   if (config.concurrency < 1 || config.concurrency > 4096) return wrong("--concurrency: 1 to 4096");
   if (config.repeat < 1 || config.repeat > 10'000) return wrong("--repeat: 1 to 10000");
   if (config.limit < 0) return wrong("--limit: 0 (all) or more");
+  if (config.probes.permute < kAllOrders || config.probes.permute > kMostOrders)
+    return wrong("--permute: 0 to " + std::to_string(kMostOrders) + ", or all");
+  if (config.probes.noise < 0) return wrong("--noise: 0 (none) or more items a task");
+  if (!(config.probes.sustained_s >= 0)) return wrong("--sustained: a time such as 10m");
   if (config.max_errors < 0) return wrong("--max-errors: 0 (go on) or more");
   if (config.seed > INT64_MAX) return wrong("--seed: up to 9223372036854775807");
   for (std::size_t a = 0; a < config.arms.size(); ++a) {

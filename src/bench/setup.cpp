@@ -67,8 +67,10 @@ Result<OpenSeat> open_seat(const seat::SeatSpec& spec, const SeatFactory& make_s
                            const std::stop_token& stop) {
   OpenSeat open;
   open.spec = spec;
+  const TimePoint began = Clock::now();
   Result<std::unique_ptr<seat::Seat>> made = make_seat(spec);
   if (!made) return fail(made.error());
+  open.load_s = Seconds(Clock::now() - began).count();
   open.seat = std::move(*made);
   const GiveUp on_stop(stop, *open.seat);
   Result<seat::Identity> identity = open.seat->identify();
@@ -77,6 +79,7 @@ Result<OpenSeat> open_seat(const seat::SeatSpec& spec, const SeatFactory& make_s
   Result<seat::Capabilities> capabilities = open.seat->capabilities();
   if (!capabilities) return fail(capabilities.error());
   open.capabilities = *capabilities;
+  open.ready_s = Seconds(Clock::now() - began).count();
   return open;
 }
 
@@ -96,16 +99,17 @@ Result<void> prove(ReadyArm& ready, seat::Seat& seat, std::size_t letters) {
   return {};
 }
 
-Result<ReadyArm> make_ready(const Arm& arm, const kit::Kit& kit, const std::vector<Unit>& plan,
-                            std::size_t arm_index, OpenSeat& open, Observer& observer,
-                            const std::stop_token& stop) {
+Result<ReadyArm> make_ready(const Config& config, const kit::Kit& kit,
+                            const std::vector<Unit>& plan, std::size_t arm_index, OpenSeat& open,
+                            Observer& observer, const std::stop_token& stop) {
+  const Arm& arm = config.arms[arm_index];
   const GiveUp on_stop(stop, *open.seat);
   ReadyArm ready;
   Result<void> proved = prove(ready, *open.seat, letters_needed(arm, kit, plan, arm_index));
   if (!proved) return fail(proved.error());
   observer.stage("census of arm " + arm.name);
   Result<CensusResult> census =
-      take_census(arm, kit, plan, arm_index, *open.seat, open.identity.context, stop);
+      take_census(config, kit, plan, arm_index, *open.seat, open.identity.context, stop);
   if (!census) return fail(census.error());
   ready.census = std::move(*census);
   if (ready.census.not_measured) {
@@ -148,8 +152,7 @@ Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vecto
     if (Result<void> suits = check_fit(config.arms[a], setup.seats[seat].identity, kit); !suits) {
       return fail(where, suits.error());
     }
-    Result<ReadyArm> ready =
-        make_ready(config.arms[a], kit, plan, a, setup.seats[seat], observer, stop);
+    Result<ReadyArm> ready = make_ready(config, kit, plan, a, setup.seats[seat], observer, stop);
     if (!ready) return fail(where, ready.error());
     ready->seat = seat;
     setup.arms.push_back(std::move(*ready));
@@ -188,6 +191,10 @@ record::RunRecord make_run_record(const Config& config, const kit::Kit& kit, con
       arm.letter_proof.set("how", ready.proof_note);
     arm.census = census_json(ready.census);
     arm.calibration = calibration_json(config.arms[a]);
+    arm.startup = Json::object();
+    // A server was loaded before; making its seat opens nothing.
+    if (open.identity.kind == "local") arm.startup.set("load_s", open.load_s);
+    arm.startup.set("ready_s", open.ready_s);
     run.arms.push_back(std::move(arm));
   }
   return run;

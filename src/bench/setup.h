@@ -19,6 +19,8 @@ struct OpenSeat {
   std::unique_ptr<seat::Seat> seat;
   seat::Identity identity;
   seat::Capabilities capabilities;
+  double load_s = 0;   // making the seat: of a local one, loading its model
+  double ready_s = 0;  // that, its identity (a local model's digest) and what it can
   std::unique_ptr<PriorMemo> memo = std::make_unique<PriorMemo>();
 };
 

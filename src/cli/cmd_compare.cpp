@@ -9,6 +9,7 @@
 #include "cli/show_score.h"
 #include "cli/verbs.h"
 #include "report/compare_report.h"
+#include "report/probes.h"
 
 namespace deem::cli {
 namespace {
@@ -28,6 +29,7 @@ struct Source {
   Gathered gathered = {};
   std::optional<record::RunRecord> run = {};
   std::vector<score::Column> columns = {};  // with probabilities
+  score::ProbeFigures probes = {};
 
   const score::Column* find(const ColumnName& name) const {
     const auto found = std::ranges::find_if(columns, [&](const score::Column& c) {
@@ -64,6 +66,7 @@ Result<Source> open_source(const std::string& path) {
   for (score::Column& column : scores.columns) {
     if (column.all.detail.n > 0) out.columns.push_back(std::move(column));
   }
+  out.probes = std::move(scores.probes);
   if (out.columns.empty()) {
     return fail(Error::Code::NotFound, path + ": no labelled answers with probabilities");
   }
@@ -197,6 +200,11 @@ report::CompareReport make_report(const std::vector<Source>& sources,
     }
   }
   report::find_frontier(out.frontier);
+  for (const Source& source : sources) {
+    for (std::string& note : report::noise_notes(source.probes)) {
+      out.notes.push_back((sources.size() > 1 ? source.path + ": " : "") + std::move(note));
+    }
+  }
   return out;
 }
 

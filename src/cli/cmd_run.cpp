@@ -22,6 +22,12 @@ int print_dry_run(const bench::Config& config) {
              config.seed, config.repeat, config.concurrency);
   for (const auto& [name, rows] : plan->rows_by_arm) fmt::print("arm {}: {} rows\n", name, rows);
   for (const auto& [name, rows] : plan->rows_by_task) fmt::print("task {}: {} rows\n", name, rows);
+  for (const auto& [name, rows] : plan->rows_by_probe) {
+    fmt::print("probe {}: {} of these rows\n", name, rows);
+  }
+  if (config.probes.sustained_s > 0) {
+    fmt::print("then on and on for {:g} s on each seat\n", config.probes.sustained_s);
+  }
   fmt::print("{} rows in all, into {}\n", plan->rows, config.out);
   return kDone;
 }

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "record/rows_file.h"
+#include "report/probes.h"
 
 namespace deem::cli {
 namespace {
@@ -26,6 +27,17 @@ std::string told(const codec::Json& identity, std::string_view key) {
 /// Whole, for names that tell columns apart: two that begin alike stay two.
 std::string escaped(std::string_view text) {
   return printable(text, std::numeric_limits<std::size_t>::max());
+}
+
+report::ArmCost cost_of(const record::ArmRecord& arm) {
+  report::ArmCost out{.arm = escaped(arm.name)};
+  out.load_s = arm.startup.get_double("load_s");
+  out.ready_s = arm.startup.get_double("ready_s");
+  out.first_answer_s = arm.startup.get_double("first_answer_s");
+  out.peak_bytes = arm.memory.get_int("peak_bytes");
+  const auto status = arm.memory.get_string("status");
+  out.memory = out.peak_bytes ? arm.memory.get_string("what").value_or("") : status.value_or("");
+  return out;
 }
 
 void describe_run(const record::RunRecord& run, const std::string& folder,
@@ -52,6 +64,11 @@ void describe_run(const record::RunRecord& run, const std::string& folder,
       any_fit = true;
     }
     heading.lines.emplace_back("arm " + printable(arm.name, 60), seat);
+    report::ArmCost cost = cost_of(arm);
+    if (const std::string text = report::cost_text(cost); !text.empty()) {
+      heading.lines.emplace_back("", text);
+    }
+    heading.costs.push_back(std::move(cost));
   }
   if (!any_fit) heading.lines.emplace_back("calibrated", "false");
   if (run.ended.empty())

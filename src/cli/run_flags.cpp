@@ -114,6 +114,15 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--seed", flags.seed, "of the shuffle");
   app.add_option("--limit", flags.limit, "only the first N items of each task (0: all)");
   app.add_option("--repeat", flags.repeat, "ask everything N times");
+  app.add_option(
+      "--permute", flags.permute,
+      "ask each item under K other option orders too, the reverse first; all: every one");
+  app.add_flag(
+      "--laws", flags.laws,
+      "probe coherence: negation, two-way choice, order, renamed ids, white space, company");
+  app.add_option("--noise", flags.noise,
+                 "ask N items of each task again: at once, alone, in a crowd, cold");
+  app.add_option("--sustained", flags.sustained, "go on asking for so long (10m) on each seat");
   app.add_option("--concurrency", flags.concurrency, "requests in flight (1: latency is honest)");
   app.add_option("--group", flags.group,
                  "items evaluated together where the seat can (1: latency is honest)");
@@ -165,6 +174,24 @@ Result<bench::Config> make_config(const CLI::App& app, const RunFlags& flags) {
   if (typed("--repeat")) config.repeat = flags.repeat;
   if (typed("--concurrency")) config.concurrency = flags.concurrency;
   if (typed("--max-errors")) config.max_errors = flags.max_errors;
+  if (typed("--laws")) config.probes.laws = flags.laws;
+  if (typed("--noise")) config.probes.noise = flags.noise;
+  if (typed("--permute")) {
+    const Result<int> orders = bench::parse_permute(flags.permute);
+    if (!orders) {
+      return fail(Error::Code::BadInput,
+                  "--permute " + flags.permute + ": " + orders.error().message);
+    }
+    config.probes.permute = *orders;
+  }
+  if (typed("--sustained")) {
+    const Result<double> seconds = bench::parse_duration_s(flags.sustained);
+    if (!seconds) {
+      return fail(Error::Code::BadInput,
+                  "--sustained " + flags.sustained + ": " + seconds.error().message);
+    }
+    config.probes.sustained_s = *seconds;
+  }
   if (typed("--order")) {
     const auto order = bench::parse_order(flags.order);
     if (!order)

@@ -17,6 +17,9 @@ struct RunFlags {
   std::uint64_t seed = 1;
   int concurrency = 1, repeat = 1, group = 1, top_k = 20, threads = 0, gpu_layers = 0,
       max_tokens = 8;
+  std::string permute, sustained;
+  bool laws = false;
+  int noise = 0;
   std::int64_t limit = 0, max_errors = 0, context = 0;
   double timeout = 120;
   bool dry_run = false, quiet = false, open_labels = false;

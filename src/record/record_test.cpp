@@ -69,6 +69,33 @@ TEST(RowFormat, EndsWithTheCrcOfWhatStandsBeforeIt) {
   EXPECT_EQ(line.substr(mark), ",\"crc\":\"" + std::string(want) + "\"}");
 }
 
+TEST(RowFormat, NamesAProbeOnlyWhereThereIsOne) {
+  Row row = sample_row();
+  EXPECT_EQ(format_row(row).find("probe"), std::string::npos);
+  row.probe = "order:reverse";
+  const Result<Row> again = parse_row(format_row(row));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->probe, "order:reverse");
+  for (const char* bad : {"\"\"", "1", "null", "[]"}) {
+    std::string line = format_row(row);
+    const std::string good = "\"order:reverse\"";
+    line.replace(line.find(good), good.size(), bad);
+    EXPECT_FALSE(parse_row(line, Checksum::Ignore)) << bad;
+  }
+}
+
+TEST(RowsFile, TellsRowsApartByTheirProbe) {
+  Row plain = sample_row(), probe = sample_row();
+  probe.probe = "noise:again";
+  Row retried = probe;
+  retried.stamp = "2026-12-02T00:00:00Z";
+  const RowsFile file =
+      parse_rows(format_row(plain) + "\n" + format_row(probe) + "\n" + format_row(retried) + "\n");
+  ASSERT_EQ(file.rows.size(), 2U);
+  EXPECT_EQ(file.rows[0].probe, "");
+  EXPECT_EQ(file.rows[1].stamp, retried.stamp);
+}
+
 TEST(RowFormat, NamesANumberThatIsNotFiniteByNull) {
   Row row = sample_row();
   row.readings["cloze"].texts[0].sum = std::numeric_limits<double>::quiet_NaN();

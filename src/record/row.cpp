@@ -39,6 +39,7 @@ Json to_json(const Row& row) {
   out.set("task", row.task);
   out.set("id", row.id);
   out.set("repeat", row.repeat);
+  if (!row.probe.empty()) out.set("probe", row.probe);
   out.set("status", to_string(row.status));
   if (!row.reason.empty()) out.set("reason", lossy_utf8(row.reason));
   if (row.reason_number) out.set("reason_number", *row.reason_number);
@@ -79,6 +80,10 @@ Result<Row> from_json(const Json& json) {
   row.task = in.text("task");
   row.id = in.text("id");
   row.repeat = static_cast<int>(in.integer("repeat"));
+  if (const Json* probe = json.find("probe")) {
+    if (!probe->is_string() || probe->as_string().empty()) in.note("probe is no name");
+    row.probe = json.get_string("probe").value_or("");
+  }
   row.status = in.named("status", parse_status);
   row.reason = json.get_string("reason").value_or("");
   row.reason_number = json.get_double("reason_number");

@@ -63,6 +63,8 @@ struct Row {
   enum class Status { Asked, Refused, Error };
   std::string arm, task, id;
   int repeat = 0;
+  std::string probe;  // "" for a plain row, else how it was asked otherwise: "order:reverse",
+                      // "law:negation", "noise:cold", "sustained" (docs/formats/row.md)
   Status status = Status::Asked;
   std::string reason;                   // of a refusal ("overlong"), or the error's text
   std::optional<double> reason_number;  // e.g. the prompt's tokens

@@ -9,7 +9,7 @@ namespace deem::record {
 
 RowsFile parse_rows(std::string_view bytes) {
   RowsFile out;
-  std::map<std::tuple<std::string, std::string, std::string, int>, std::size_t> seen;
+  std::map<std::tuple<std::string, std::string, std::string, int, std::string>, std::size_t> seen;
   std::size_t line = 0;
   for (std::size_t at = 0; at < bytes.size();) {
     ++line;
@@ -27,7 +27,7 @@ RowsFile parse_rows(std::string_view bytes) {
       continue;
     }
     const auto [place, fresh] =
-        seen.try_emplace({row->arm, row->task, row->id, row->repeat}, out.rows.size());
+        seen.try_emplace({row->arm, row->task, row->id, row->repeat, row->probe}, out.rows.size());
     if (fresh) {
       out.rows.push_back(std::move(*row));
     } else {

@@ -24,8 +24,8 @@ struct RowsFile {
 };
 
 /// Reads rows.jsonl bytes. Never fails: what can not be read is a problem with its line, and what
-/// a killed writer left at the end is `torn_tail`. A later row for the same arm, task, id and
-/// repeat replaces an earlier one (a retried error).
+/// a killed writer left at the end is `torn_tail`. A later row for the same arm, task, id,
+/// repeat and probe replaces an earlier one (a retried error).
 RowsFile parse_rows(std::string_view bytes);
 
 /// Errors: as read_file.

@@ -25,6 +25,8 @@ Json to_json(const ArmRecord& arm) {
   out.set("census", arm.census);
   if (!arm.calibration.is_null()) out.set("calibration", arm.calibration);
   set_optional(out, "wall_s", arm.wall_s);
+  if (!arm.startup.is_null()) out.set("startup", arm.startup);
+  if (!arm.memory.is_null()) out.set("memory", arm.memory);
   return out;
 }
 
@@ -95,6 +97,8 @@ Result<RunRecord> parse_run(std::string_view text) {
     arm.census = member(item, "census");
     arm.calibration = member(item, "calibration");
     arm.wall_s = item.get_double("wall_s");
+    arm.startup = member(item, "startup");
+    arm.memory = member(item, "memory");
     if (arm_in.problem()) in.note("arms: " + *arm_in.problem());
     run.arms.push_back(std::move(arm));
   }

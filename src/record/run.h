@@ -22,6 +22,8 @@ struct ArmRecord {
   codec::Json census;            // {"status": "ok"|"not measured (why)", "max_tokens", …}
   codec::Json calibration;       // null, or {"path", "sha256", "fit": docs/formats/fit.md}
   std::optional<double> wall_s;  // time spent asking, over all sittings
+  codec::Json startup;           // null, or {"load_s", "ready_s", "first_answer_s"}
+  codec::Json memory;            // null, or {"status", "what", "peak_bytes"}
 };
 
 /// run.json: what was run on what. Rows lie beside it in rows.jsonl.

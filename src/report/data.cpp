@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/json_parts.h"
+#include "report/probes.h"
 #include "report/report.h"
 
 namespace deem::report {
@@ -240,6 +241,7 @@ std::string as_json(const score::Scores& scores, const Heading& heading) {
     columns.push(std::move(one));
   }
   out.set("columns", std::move(columns));
+  out.set("probes", probes_json(scores.probes, heading.costs));
   return codec::dump_json(out, {.ascii = false, .indent = 1}) + "\n";
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/format.h"
+#include "report/probes.h"
 #include "report/report.h"
 
 namespace deem::report {
@@ -61,9 +62,15 @@ std::string as_markdown(const score::Scores& scores, const Heading& heading) {
                     with_interval(base->majority), base->majority.n, number(base->prior_brier, 3));
     out += fmt::format("| baseline | keyword overlap | | {} | {} | | | | | | | | | | | |\n",
                        with_interval(base->overlap), base->overlap.n);
+    for (const auto& [name, way] : reversed_baselines(scores, task)) {
+      out += fmt::format("| baseline | {} | | {} | {} | {} | | | | | | | | | | |\n", cell(name),
+                         with_interval(way.accuracy), way.accuracy.n, number(way.brier, 3));
+    }
   }
+  out += tables_as_markdown(probe_tables(scores.probes));
   std::vector<std::string> notes = heading.notes;
   for (std::string& remark : remarks(scores)) notes.push_back(std::move(remark));
+  for (std::string& note : noise_notes(scores.probes)) notes.push_back(std::move(note));
   if (!notes.empty()) out += "\n## To know\n\n";
   for (const std::string& note : notes) out += "- " + note + "\n";
   out +=

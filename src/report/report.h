@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,10 +11,19 @@
 
 namespace deem::report {
 
+/// What run.json says an arm's seat cost to start and to hold.
+struct ArmCost {
+  std::string arm = {};
+  std::optional<double> load_s = {}, ready_s = {}, first_answer_s = {};
+  std::optional<std::int64_t> peak_bytes = {};
+  std::string memory = {};  // what the bytes are of, or "not measured (why)"
+};
+
 /// What a report says above its table: "run", "kit", "model" … with their values.
 struct Heading {
   std::vector<std::pair<std::string, std::string>> lines = {};
   std::vector<std::string> notes = {};  // findings, unreadable lines
+  std::vector<ArmCost> costs = {};
 };
 
 /// The paired table for a terminal of `width` columns: tasks by column with accuracy [interval]

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/format.h"
+#include "report/probes.h"
 #include "report/report.h"
 
 namespace deem::report {
@@ -92,9 +93,14 @@ std::string as_text(const score::Scores& scores, const Heading& heading, std::si
              base->prior_brier);
     baseline("baseline: keyword overlap", with_interval(base->overlap), base->overlap.n,
              std::nullopt);
+    for (const auto& [name, way] : reversed_baselines(scores, task)) {
+      baseline(name.c_str(), with_interval(way.accuracy), way.accuracy.n, way.brier);
+    }
   }
+  out += tables_as_text(probe_tables(scores.probes), width, colour);
   std::vector<std::string> notes = heading.notes;
   std::ranges::move(remarks(scores), std::back_inserter(notes));
+  std::ranges::move(noise_notes(scores.probes), std::back_inserter(notes));
   if (!notes.empty()) out += "\n" + style.bold("To know") + "\n";
   for (const std::string& note : notes) out += wrapped(note, width);
   return out;

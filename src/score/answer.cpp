@@ -107,8 +107,11 @@ std::optional<Answer> letters_answer(const Row& row, const ReadingRecord& readin
   Answer answer{.probs = letters_probs(row, reading, variant == "prior"), .choice = 0, .score = {}};
   if (answer.probs.empty()) return std::nullopt;
   if (row.type == decision::QuestionType::Noul && answer.probs.size() == 2) {
-    const double yes = decision::calibrate_noul(answer.probs[0], row.constants);
-    answer.probs = {yes, 1 - yes};
+    // True is the first option, but where its order was turned round.
+    const std::size_t first = row.probe == "order:reverse" ? 1 : 0;
+    const double yes = decision::calibrate_noul(answer.probs[first], row.constants);
+    answer.probs[first] = yes;
+    answer.probs[1 - first] = 1 - yes;
   }
   answer.choice = decision::argmax(answer.probs);
   return answer;

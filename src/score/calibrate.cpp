@@ -189,6 +189,7 @@ std::vector<Calibrated> calibrate(std::span<const Row> rows, const CalibrateOpti
   std::map<std::string, std::vector<const Row*>> by_task;
   std::map<std::pair<decision::QuestionType, std::size_t>, std::vector<const Row*>> by_shape;
   for (const Row& row : rows) {
+    if (!row.probe.empty()) continue;
     if (!by_task.contains(row.task)) tasks.push_back(row.task);
     by_task[row.task].push_back(&row);
     by_shape[{row.type, row.keys.size()}].push_back(&row);

@@ -397,7 +397,7 @@ std::vector<Choice> choose(std::span<const Row> rows, const ChooseOptions& optio
   std::vector<std::string> tasks;
   std::map<std::string, std::vector<const Row*>> by_task;
   for (const Row& row : rows) {
-    if (row.repeat != 0) continue;
+    if (row.repeat != 0 || !row.probe.empty()) continue;
     if (!by_task.contains(row.task)) tasks.push_back(row.task);
     by_task[row.task].push_back(&row);
   }

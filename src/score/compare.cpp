@@ -29,7 +29,7 @@ std::map<Key, Given> answers_of(std::span<const Row> rows, const ColumnName& col
   std::map<Key, Given> out;
   for (const Row& row : rows) {
     const auto label = label_index(row);
-    if (row.arm != column.arm || !label) continue;
+    if (row.arm != column.arm || !label || !row.probe.empty()) continue;
     InColumn found = in_column(row, column.reading, column.variant, fit);
     if (!found.answer || found.answer->probs.empty()) continue;
     Given given{.row = &row, .answer = std::move(*found.answer)};
@@ -151,7 +151,9 @@ Compared compare(std::span<const Row> a_rows, const ColumnName& a, std::span<con
     if (fresh) order.push_back(task);
     return place->second;
   };
-  for (const Row& row : a_rows) tally_of(row.task);
+  for (const Row& row : a_rows) {
+    if (row.probe.empty()) tally_of(row.task);
+  }
   PairTally all("");
   Compared out;
   for (const auto& [key, given] : of_a) {

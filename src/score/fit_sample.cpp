@@ -43,6 +43,7 @@ std::vector<ColumnName> columns_of(std::span<const Row> rows) {
   std::vector<ColumnName> out;
   std::map<std::string, std::map<std::string, std::vector<std::string>>> seen;
   for (const Row& row : rows) {
+    if (!row.probe.empty()) continue;
     for (const auto& [name, reading] : row.readings) {
       if (reading.error || reading.cause != decision::VoidCause::None) continue;
       auto& known = seen[row.arm][name];
@@ -61,7 +62,8 @@ FitSample fit_sample(std::span<const Row* const> rows, const ColumnName& column)
   FitSample out;
   std::map<std::string_view, std::size_t> states;
   for (const Row* row : rows) {
-    if (row->arm != column.arm || row->status == Row::Status::Refused) continue;
+    if (row->arm != column.arm || row->status == Row::Status::Refused || !row->probe.empty())
+      continue;
     const auto found = row->readings.find(column.reading);
     const std::optional<std::size_t> label = label_index(*row);
     if (found == row->readings.end() || !label || row->keys.size() < 2) continue;

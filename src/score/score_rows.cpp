@@ -168,7 +168,7 @@ class Tally {
 std::map<std::string, LabelCounts> count_labels(std::span<const Row> rows) {
   std::map<std::string, std::map<std::string, std::string>> by_item;
   for (const Row& row : rows) {
-    if (row.label) by_item[row.task][row.id] = *row.label;
+    if (row.label && row.probe.empty()) by_item[row.task][row.id] = *row.label;
   }
   std::map<std::string, LabelCounts> out;
   for (const Row& row : rows) out.try_emplace(row.task);
@@ -268,13 +268,14 @@ void finish(ColumnTallies& tallies, Column& column) {
 
 Scores score_rows(std::span<const Row> rows, const Fits& fits) {
   Scores out;
-  out.rows = rows.size();
   const auto labels = count_labels(rows);
   std::vector<std::string> arms;
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> wanted;  // by arm
   std::map<std::string, std::string> modes;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<const Row*>> of;
   for (const Row& row : rows) {
+    if (!row.probe.empty()) continue;
+    ++out.rows;
     of[{row.arm, row.task}].push_back(&row);
     add_new(arms, row.arm);
     add_new(out.tasks, row.task);
@@ -322,6 +323,7 @@ Scores score_rows(std::span<const Row> rows, const Fits& fits) {
       out.columns.push_back(std::move(column));
     }
   }
+  out.probes = probe_figures(rows);
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "record/row.h"
 #include "score/detail.h"
 #include "score/fitted.h"
+#include "score/probes.h"
 #include "score/statistics.h"
 
 namespace deem::score {
@@ -65,11 +66,13 @@ struct Column {
 struct Scores {
   std::vector<Column> columns = {};  // arms in row order; readings and variants in theirs
   std::vector<std::string> tasks = {};
-  std::size_t rows = 0;
+  std::size_t rows = 0;  // plain ones
+  ProbeFigures probes = {};
 };
 
-/// Pure: the order of `rows` changes only the order of columns and tasks. A fit adds a column for
-/// each one it has constants for (variant "…-fit"); one by choose, the column chosen:fit.
+/// Rows with a probe are in `probes` and in nothing else. Pure: the order of `rows` changes only
+/// the order of columns and tasks. A fit adds a column for each one it has constants for (variant
+/// "…-fit"); one by choose, the column chosen:fit.
 Scores score_rows(std::span<const record::Row> rows, const Fits& fits = {});
 
 }  // namespace deem::score

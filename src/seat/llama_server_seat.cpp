@@ -99,8 +99,9 @@ class LlamaServerSeat : public Seat {
     }
     net::HttpReply last;
     const std::int64_t top_k = std::max(1, request.top_k);
-    auto reply = tokenizer_.complete(
-        *prompt, all, reference ? top_k : std::max(top_k, LlamaTokenizer::kDepth), deadline, last);
+    auto reply = tokenizer_.complete(*prompt, all,
+                                     reference ? top_k : std::max(top_k, LlamaTokenizer::kDepth),
+                                     deadline, last, schedule.cold);
     if (!reply) return fail(reply.error());
     auto& position = reply->position;
     position.asked_k = reference ? static_cast<int>(top_k) : 0;
@@ -132,8 +133,8 @@ class LlamaServerSeat : public Seat {
     for (std::size_t i = begin; i < whole->size(); ++i) {
       const Ids before(whole->begin(), whole->begin() + static_cast<std::ptrdiff_t>(i));
       const Ids wanted = {(*whole)[i]};
-      const auto reply =
-          tokenizer_.complete(before, wanted, LlamaTokenizer::kDepth, deadline, last);
+      const auto reply = tokenizer_.complete(before, wanted, LlamaTokenizer::kDepth, deadline, last,
+                                             schedule.cold);
       if (!reply) return fail(reply.error());
       const auto logprob = sum_of_ids(reply->position.top, wanted);
       if (!logprob) {
@@ -161,6 +162,7 @@ class LlamaServerSeat : public Seat {
         .messages(request.prompt)
         .number("max_tokens", request.max_tokens);
     body.number("temperature", 0).field("stream", "false");
+    if (schedule.cold) body.field("cache_prompt", "false");
     body.field("chat_template_kwargs", remote_.template_arguments());
     return ask_text(remote_, body.close(), schedule);
   }

@@ -114,14 +114,14 @@ std::string LlamaTokenizer::text_of(std::int64_t id, TimePoint deadline) {
 }
 
 Result<Reply> LlamaTokenizer::complete(const Ids& prompt, const Ids& wanted, std::int64_t depth,
-                                       TimePoint deadline, net::HttpReply& last) {
+                                       TimePoint deadline, net::HttpReply& last, bool cold) {
   const auto model = this->model();
   if (!model) return fail(model.error());
   for (std::int64_t n = depth;;) {
     Body body;
     body.ids("prompt", prompt).number("n_predict", 1).number("n_probs", n).number("temperature", 0);
     body.field("post_sampling_probs", "false")
-        .field("cache_prompt", "true")
+        .field("cache_prompt", cold ? "false" : "true")
         .field("stream", "false");
     body.field(
         "response_fields",

@@ -52,8 +52,9 @@ class LlamaTokenizer {
   Result<const Letters*> letters();
 
   /// One step after `prompt`, listing at least `depth` entries and in any case those of `wanted`.
+  /// `cold`: the server is told to use nothing it evaluated before.
   Result<Reply> complete(const Ids& prompt, const Ids& wanted, std::int64_t depth,
-                         TimePoint deadline, net::HttpReply& last);
+                         TimePoint deadline, net::HttpReply& last, bool cold = false);
 
   /// Ids of given and score as one text; the score begins at `begin`, a token across the boundary
   /// included.

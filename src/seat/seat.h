@@ -63,6 +63,7 @@ struct Usage {
 struct Schedule {
   TimePoint planned = Clock::now();
   TimePoint deadline = TimePoint::max();
+  bool cold = false;  // use nothing evaluated before, where the seat can be told so
 };
 
 struct PositionRequest {
@@ -142,6 +143,11 @@ class Seat {
       std::span<const PositionRequest> requests, const Schedule& schedule);
   virtual std::vector<Result<LikelihoodReply>> likelihoods(
       std::span<const LikelihoodRequest> requests, const Schedule& schedule);
+
+  /// Bytes of memory the server says it holds now. Errors: Unsupported where it says nothing.
+  virtual Result<std::int64_t> resident_bytes() {
+    return fail(Error::Code::Unsupported, "the server does not say");
+  }
 
   /// Ends the calls in flight and every later one, where the seat can, with an Unavailable. From
   /// any thread; the seat is of no more use.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "decision/question.h"
@@ -56,6 +57,22 @@ class VllmSeat : public Seat {
     const auto ids = tokenizer_.tokenize_chat(user_turn, nullptr);
     if (!ids) return fail(ids.error());
     return static_cast<std::int64_t>(ids->size());
+  }
+
+  /// Prometheus text; the line of the process that serves HTTP.
+  Result<std::int64_t> resident_bytes() override {
+    const auto reply = remote_.get("/metrics", remote_.deadline());
+    if (!reply) return fail(reply.error());
+    constexpr std::string_view kName = "\nprocess_resident_memory_bytes ";
+    const std::size_t at = reply->body.find(kName);
+    if (at == std::string::npos) return unsupported("/metrics has no resident memory");
+    const char* text = reply->body.data() + at + kName.size();
+    double bytes = 0;
+    const auto read = std::from_chars(text, reply->body.data() + reply->body.size(), bytes);
+    if (read.ec != std::errc() || !(bytes > 0 && bytes < 1e18)) {
+      return unsupported("/metrics gives no number of bytes");
+    }
+    return static_cast<std::int64_t>(bytes);
   }
 
   void give_up() override { remote_.give_up(); }

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -89,6 +91,55 @@ class RowMaker {
     return reading;
   }
 
+  void shuffle(std::vector<std::string>& keys) { std::ranges::shuffle(keys, engine_); }
+
+  /// Refused, or with the readings of the arm.
+  void answer(Row& row) {
+    row.readings.clear();
+    if (odd(30)) {
+      row.status = Row::Status::Refused;
+      row.reason = "overlong";
+    } else if (row.arm == "readout") {
+      row.readings["letters"] = letters(row, true);
+    } else if (row.arm == "texts") {
+      row.readings["cloze"] = texts(row, false);
+      if (row.type == decision::QuestionType::Noul) row.readings["gain"] = texts(row, true);
+    } else {
+      row.mode = "generate";
+      row.readings["written"] = written(row);
+    }
+  }
+
+  /// Rows of every probe of `plain`, or of some.
+  std::vector<Row> probes(const Row& plain) {
+    static constexpr const char* kNames[] = {
+        "order:reverse", "order:1",        "order:2",     "law:negation", "law:choice",
+        "law:rename",    "law:whitespace", "law:alone",   "law:beside",   "law:batch",
+        "noise:again",   "noise:alone",    "noise:crowd", "noise:cold",   "sustained"};
+    std::vector<Row> out;
+    for (const std::string name : kNames) {
+      const bool noul = plain.type == decision::QuestionType::Noul;
+      if (odd(4) || (!noul && (name == "law:negation" || name == "law:choice"))) continue;
+      Row row = plain;
+      row.status = Row::Status::Asked;
+      row.probe = name;
+      if (name == "sustained") row.repeat = 1;
+      if (name == "law:choice") row.type = decision::QuestionType::Choice;
+      if (name == "order:reverse") {
+        std::ranges::reverse(row.keys);
+      } else if (name.starts_with("order:") && !noul) {
+        shuffle(row.keys);
+      }
+      if (name == "law:negation" && row.label) row.label = row.keys[below(2)];
+      char stamp[32];
+      std::snprintf(stamp, sizeof stamp, "2026-12-02T00:%02zu:%02zuZ", below(5), below(60));
+      row.stamp = stamp;
+      answer(row);
+      out.push_back(std::move(row));
+    }
+    return out;
+  }
+
   bool odd(std::size_t one_in) { return below(one_in) == 0; }
   std::size_t below(std::size_t n) { return engine_() % n; }
 
@@ -100,6 +151,7 @@ class RowMaker {
     reading.planned_to_done_s = .01 + unit();
     reading.sent_to_done_s = reading.planned_to_done_s - .001;
     reading.prompt_tokens = static_cast<std::int64_t>(below(1'000));
+    if (!odd(3)) reading.cached_tokens = odd(3) ? 0 : static_cast<std::int64_t>(below(1'000));
     return reading;
   }
 
@@ -130,33 +182,13 @@ class RowMaker {
   std::mt19937_64 engine_;
 };
 
-TEST(Oracle, RecomputesEveryFigureOfRandomRows) {
+/// Scores `bytes` and has every figure computed again.
+void expect_recomputed(const std::string& bytes) {
   const char* python = std::getenv("DEEM_ORACLE_PYTHON");
   if (python == nullptr || *python == '\0')
     GTEST_SKIP() << "DEEM_ORACLE_PYTHON is not set; make test sets it";
   std::string folder = (std::filesystem::temp_directory_path() / "deem-oracle-XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  RowMaker maker(20261202);
-  std::string bytes;
-  for (const std::string arm : {"readout", "texts", "generate"}) {
-    for (int n = 0; n < 240; ++n) {
-      Row row = maker.next(n);
-      row.arm = arm;
-      if (maker.odd(30)) {
-        row.status = Row::Status::Refused;
-        row.reason = "overlong";
-      } else if (arm == "readout") {
-        row.readings["letters"] = maker.letters(row, true);
-      } else if (arm == "texts") {
-        row.readings["cloze"] = maker.texts(row, false);
-        if (row.type == decision::QuestionType::Noul) row.readings["gain"] = maker.texts(row, true);
-      } else {
-        row.mode = "generate";
-        row.readings["written"] = maker.written(row);
-      }
-      bytes += record::format_row(row) + "\n";
-    }
-  }
   const std::string rows = join_path(folder, "rows.jsonl"),
                     scores = join_path(folder, "score.json");
   ASSERT_TRUE(write_file_atomically(rows, bytes));
@@ -173,6 +205,36 @@ TEST(Oracle, RecomputesEveryFigureOfRandomRows) {
   EXPECT_TRUE(checked->ending.succeeded()) << checked->output << checked->errors;
   std::printf("%s", checked->output.c_str());
   std::filesystem::remove_all(folder);
+}
+
+TEST(Oracle, RecomputesEveryFigureOfRandomRows) {
+  RowMaker maker(20261202);
+  std::string bytes;
+  for (const std::string arm : {"readout", "texts", "generate"}) {
+    for (int n = 0; n < 240; ++n) {
+      Row row = maker.next(n);
+      row.arm = arm;
+      maker.answer(row);
+      bytes += record::format_row(row) + "\n";
+    }
+  }
+  expect_recomputed(bytes);
+}
+
+TEST(Oracle, RecomputesEveryFigureOfRandomProbes) {
+  RowMaker maker(20261204);
+  std::string bytes;
+  for (const std::string arm : {"readout", "texts", "generate"}) {
+    for (int n = 0; n < 80; ++n) {
+      Row row = maker.next(n);
+      row.arm = arm;
+      row.constants.noul_bias = .3;
+      maker.answer(row);
+      bytes += record::format_row(row) + "\n";
+      for (const Row& probe : maker.probes(row)) bytes += record::format_row(probe) + "\n";
+    }
+  }
+  expect_recomputed(bytes);
 }
 
 }  // namespace

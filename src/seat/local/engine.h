@@ -38,6 +38,7 @@ class Engine {
 
   /// Whether prefixes are shared; on at first where the model can.
   void share_prefixes(bool share);
+  bool shares_prefixes() const { return share_; }
 
   /// Called once for each path and wanted index, in no stated order; the row is gone afterwards.
   using OnScores = std::function<void(std::size_t path, std::size_t index, const ScoreRow& row)>;

@@ -136,7 +136,10 @@ Result<InProcessSeat::Shared> InProcessSeat::run_together(std::span<const TokenP
                                                           const Engine::OnScores& on_scores) {
   Shared shared;
   shared.timing.sent_s = seconds_since(schedule.planned);
+  const bool shared_before = engine_.shares_prefixes();
+  if (schedule.cold) engine_.share_prefixes(false);
   auto evaluated = engine_.evaluate(paths, schedule.deadline, on_scores);
+  if (schedule.cold) engine_.share_prefixes(shared_before);
   if (!evaluated) return fail(evaluated.error());
   const double spent = seconds_since(schedule.planned) - shared.timing.sent_s;
   const auto count = static_cast<double>(std::max<std::size_t>(1, paths.size()));
@@ -252,9 +255,12 @@ Result<WriteReply> InProcessSeat::write(const WriteRequest& request, const Sched
   if (auto fits = check_length(prompt->size()); !fits) return fail(fits.error());
   WriteReply reply;
   reply.timing.sent_s = seconds_since(schedule.planned);
+  const bool shared_before = engine_.shares_prefixes();
+  if (schedule.cold) engine_.share_prefixes(false);
   const auto written =
       engine_.write(*prompt, static_cast<std::size_t>(request.max_tokens), schedule.deadline,
                     [&](Token token) { return vocabulary_.ends_turn(token); });
+  if (schedule.cold) engine_.share_prefixes(shared_before);
   if (!written) return fail(written.error());
   std::string text;
   for (const Token token : written->tokens) text += vocabulary_.piece(token);
