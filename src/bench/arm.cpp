@@ -12,7 +12,7 @@ namespace {
 
 using codec::Json;
 
-constexpr std::array<std::string_view, 23> kMembers = {"name",       "seat",
+constexpr std::array<std::string_view, 24> kMembers = {"name",       "seat",
                                                        "model",      "mode",
                                                        "readings",   "reading",
                                                        "policy",     "temperature",
@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 23> kMembers = {"name",       "seat",
                                                        "gpu-layers", "timeout",
                                                        "key-env",    "key-file",
                                                        "ca-file",    "template-kwargs",
-                                                       "limit"};
+                                                       "limit",      "calibration"};
 
 std::optional<double> number_of(const Json& value) {
   if (value.is_number()) {
@@ -126,6 +126,8 @@ Result<void> set_text(Arm& arm, std::string_view key, const std::string& text) {
     const auto policy = decision::parse_letter_policy(text);
     if (!policy) return bad(key, "exact, sum-exact, fold or reference");
     arm.policy = *policy;
+  } else if (key == "calibration") {
+    arm.calibration = text;
   } else if (key == "key-env") {
     arm.seat.key_env = text;
   } else if (key == "key-file") {
@@ -244,6 +246,13 @@ Result<void> check_arm(const Arm& arm) {
     }
   }
   if (arm.readings.empty()) return wrong("has no readings");
+  const bool chosen =
+      std::ranges::any_of(arm.readings, [](const auto& r) { return r.name == kChosenReading; });
+  if (chosen && (arm.readings.size() != 1 || arm.readings.front().prior)) {
+    return wrong("the reading chosen stands alone");
+  }
+  if (chosen && arm.mode == Mode::Generate)
+    return wrong("the reading chosen wants mode readout; it writes where writing was chosen");
   const bool written =
       std::ranges::any_of(arm.readings, [](const auto& r) { return r.name == "written"; });
   if (arm.mode == Mode::Generate && (!written || arm.readings.size() != 1)) {

@@ -9,6 +9,7 @@
 #include "codec/json.h"
 #include "decision/letters.h"
 #include "decision/readout.h"
+#include "record/fit.h"
 #include "seat/seat.h"
 
 namespace deem::bench {
@@ -24,6 +25,10 @@ struct ReadingChoice {
 /// Errors: BadInput for an empty name or an unknown suffix.
 Result<ReadingChoice> parse_reading_choice(std::string_view text);
 
+/// A reading's name that stands for what the arm's fit chose for the task; letters where it chose
+/// nothing.
+inline constexpr std::string_view kChosenReading = "chosen";
+
 enum class Mode { Readout, Generate };
 std::string_view to_string(Mode mode);
 
@@ -35,11 +40,13 @@ struct Arm {
   std::vector<ReadingChoice> readings = {{"letters", false}};  // {"written"} for Generate
   decision::LetterPolicy policy = decision::LetterPolicy::Exact;
   decision::Constants constants;
-  double min_mass = 0.05;  // letters holding less are void
-  int top_k = 20;          // where the seat has no exact ids
-  int group = 1;           // items evaluated together; 1: latency is honest
-  int max_tokens = 8;      // of a written answer
-  std::int64_t limit = 0;  // only the first items of each task; 0: all
+  double min_mass = 0.05;        // letters holding less are void
+  int top_k = 20;                // where the seat has no exact ids
+  int group = 1;                 // items evaluated together; 1: latency is honest
+  int max_tokens = 8;            // of a written answer
+  std::string calibration = {};  // path of a fit file; "" for the constants above alone
+  record::Fit fit = {};          // what it holds (bench/calibration.h loads it)
+  std::int64_t limit = 0;        // only the first items of each task; 0: all
   bool operator==(const Arm&) const = default;
 };
 

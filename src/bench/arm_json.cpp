@@ -49,6 +49,7 @@ Json to_json(const Arm& arm) {
   out.set("group", arm.group);
   out.set("max-tokens", arm.max_tokens);
   out.set("limit", arm.limit);
+  if (!arm.calibration.empty()) out.set("calibration", arm.calibration);
   out.set("context", arm.seat.context);
   out.set("threads", arm.seat.threads);
   out.set("gpu-layers", arm.seat.gpu_layers);

@@ -296,6 +296,9 @@ std::vector<record::Row> Asker::ask(const Arm& arm, const Unit& unit) const {
   for (const ReadingChoice& choice : readings_for(arm, task)) {
     const auto kind = find_reading(task, choice.name);
     if (!kind) continue;
+    if (*kind == ReadingKind::Written) {
+      for (record::Row& row : rows) row.mode = to_string(Mode::Generate);
+    }
     Records records;
     if (*kind == ReadingKind::Letters) {
       records = ask_letters(arm, task, unit.items, choice.prior);

@@ -56,7 +56,10 @@ Result<void> add_arm(Config& config, const std::string& path, const codec::TomlD
   Arm arm;
   for (const auto& [key, value] : table.members()) {
     const bool is_seat = key == "seat" && value.is_string();
-    const Json used = is_seat ? Json(seat_from_folder(path, value.as_string())) : value;
+    const bool is_file = key == "calibration" && value.is_string();
+    const Json used = is_seat   ? Json(seat_from_folder(path, value.as_string()))
+                      : is_file ? Json(from_folder(path, value.as_string()))
+                                : value;
     if (Result<void> set = set_arm_member(arm, key, used); !set) {
       return fail(doc.where(place + "/" + key), set.error());
     }

@@ -49,6 +49,7 @@ Result<void> check_readings(const Config& config, const kit::Kit& kit,
   for (const Arm& arm : config.arms) {
     if (is_all(arm)) continue;
     for (const ReadingChoice& choice : arm.readings) {
+      if (choice.name == kChosenReading) continue;  // check_fit looks at what was chosen
       if (std::ranges::any_of(tasks, [&](std::size_t t) {
             return find_reading(kit.tasks[t], choice.name).has_value();
           })) {

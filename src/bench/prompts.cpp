@@ -77,6 +77,11 @@ std::optional<ReadingKind> find_reading(const kit::Task& task, std::string_view 
 }
 
 std::vector<ReadingChoice> readings_for(const Arm& arm, const kit::Task& task) {
+  if (arm.readings.size() == 1 && arm.readings.front().name == kChosenReading) {
+    const record::FitEntry* entry = record::chosen_entry(arm.fit, task.name);
+    if (entry == nullptr) return {{"letters", false}};
+    return {{entry->reading, entry->variant.starts_with("prior")}};
+  }
   if (!is_all(arm)) return arm.readings;
   std::vector<ReadingChoice> out = {{"letters", true}, {"words", true}, {"words-unlisted", true}};
   for (const auto& reading : task.readings) out.push_back({reading.name, true});

@@ -28,7 +28,7 @@ struct TextsPrompt {
 enum class ReadingKind { Letters, Words, WordsUnlisted, Written, Likelihood };
 std::optional<ReadingKind> find_reading(const kit::Task& task, std::string_view name);
 
-/// `all` written out for a task; other lists unchanged.
+/// `all` and `chosen` written out for a task; other lists unchanged.
 std::vector<ReadingChoice> readings_for(const Arm& arm, const kit::Task& task);
 
 /// The letters prompt(s) of `item` with `state` in the state's place.

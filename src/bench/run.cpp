@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "bench/calibration.h"
 #include "bench/journal.h"
 #include "bench/memory.h"
 #include "bench/plan.h"
@@ -96,9 +97,11 @@ void check_identities(Setup& setup, Observer& observer) {
 
 }  // namespace
 
-Result<Outcome> run(const Config& config, const RunOptions& options, const SeatFactory& make_seat,
-                    Observer& observer, std::stop_token stop) {
-  if (Result<void> good = check_config(config); !good) return fail(good.error());
+Result<Outcome> run(const Config& asked_for, const RunOptions& options,
+                    const SeatFactory& make_seat, Observer& observer, std::stop_token stop) {
+  if (Result<void> good = check_config(asked_for); !good) return fail(good.error());
+  Config config = asked_for;
+  if (Result<void> loaded = load_fits(config); !loaded) return fail(loaded.error());
   const bool there = file_exists(join_path(config.out, "run.json"));
   if (!options.resume && there) {
     return fail(Error::Code::BadInput, config.out + ": holds a run already; deem resume " +
@@ -201,8 +204,10 @@ Result<Outcome> run(const Config& config, const RunOptions& options, const SeatF
   return outcome;
 }
 
-Result<DryRun> dry_run(const Config& config) {
+Result<DryRun> dry_run(const Config& asked_for) {
   DryRun out;
+  Config config = asked_for;
+  if (Result<void> loaded = load_fits(config); !loaded) return fail(loaded.error());
   Result<kit::Kit> kit = load_sound_kit(config);
   if (!kit) return fail(kit.error());
   Result<std::vector<Unit>> plan = make_plan(config, *kit);
@@ -235,6 +240,9 @@ Result<Config> load_run_config(const std::string& folder) {
   for (const record::ArmRecord& arm : run->arms) {
     Result<Arm> parsed = parse_arm(arm.settings);
     if (!parsed) return fail(join_path(folder, "run.json"), parsed.error());
+    if (Result<void> read = read_calibration(arm.calibration, *parsed); !read) {
+      return fail(join_path(folder, "run.json"), read.error());
+    }
     config.arms.push_back(std::move(*parsed));
   }
   return config;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "bench/calibration.h"
 #include "bench/prompts.h"
 
 namespace deem::bench {
@@ -148,6 +149,9 @@ Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vecto
       if (!open) return fail(where, open.error());
       setup.seats.push_back(std::move(*open));
     }
+    if (Result<void> suits = check_fit(config.arms[a], setup.seats[seat].identity, kit); !suits) {
+      return fail(where, suits.error());
+    }
     Result<ReadyArm> ready = make_ready(config, kit, plan, a, setup.seats[seat], observer, stop);
     if (!ready) return fail(where, ready.error());
     ready->seat = seat;
@@ -190,6 +194,7 @@ record::RunRecord make_run_record(const Config& config, const kit::Kit& kit, con
     // A server was loaded before; making its seat opens nothing.
     if (open.identity.kind == "local") arm.startup.set("load_s", open.load_s);
     arm.startup.set("ready_s", open.ready_s);
+    arm.calibration = calibration_json(config.arms[a]);
     run.arms.push_back(std::move(arm));
   }
   return run;

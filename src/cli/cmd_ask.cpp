@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "bench/ask.h"
+#include "bench/calibration.h"
 #include "bench/prompts.h"
 #include "cli/show_score.h"
 #include "cli/verbs.h"
@@ -20,7 +21,7 @@ namespace {
 struct AskFlags {
   std::string seat, model, state, state_file, question, type = "choice", policy, key_env, key_file;
   std::vector<std::string> options, readings;
-  std::string given, score;
+  std::string given, score, calibration, task;
   bool json = false, generate = false;
   double timeout = 120;
   std::int64_t context = 0;
@@ -46,6 +47,9 @@ void add_flags(CLI::App& app, AskFlags& flags) {
                  "likelihood: template of what is scored, \" {description}\"");
   app.add_flag("--generate", flags.generate, "let it write its answer instead");
   app.add_option("--policy", flags.policy, "letters: exact (default), sum-exact, fold, reference");
+  app.add_option("--calibration", flags.calibration,
+                 "a fit file of calibrate or choose, for this model");
+  app.add_option("--task", flags.task, "the task whose constants are meant, where it has several");
   app.add_option("--context", flags.context, "context to ask the seat for, tokens");
   app.add_option("--threads", flags.threads, "of a local seat");
   app.add_option("--timeout", flags.timeout, "seconds a request may take");
@@ -123,7 +127,7 @@ Result<kit::Kit> make_kit(const AskFlags& flags) {
   kit.layout = decision::reference_layout();
   kit.states.push_back({"state", *state, sha256_hex(*state), {}});
   kit::Task task;
-  task.name = "ask";
+  task.name = flags.task.empty() ? "ask" : flags.task;
   task.type = *type;
   if (!flags.given.empty() || !flags.score.empty()) {
     kit::LikelihoodReading reading;
@@ -151,6 +155,7 @@ Result<bench::Arm> make_arm(const AskFlags& flags, const kit::Task& task) {
       {"key-file", flags.key_file}};
   if (flags.generate) members.emplace_back("mode", "generate");
   if (!flags.policy.empty()) members.emplace_back("policy", flags.policy);
+  if (!flags.calibration.empty()) members.emplace_back("calibration", flags.calibration);
   if (!flags.readings.empty() && !flags.generate) {
     codec::Json names = codec::Json::array();
     for (const std::string& name : flags.readings) names.push(name);
@@ -188,10 +193,16 @@ int run_ask(const Args& args) {
   if (!kit) return report_error(kit.error());
   const Result<bench::Arm> arm = make_arm(flags, kit->tasks[0]);
   if (!arm) return report_error(arm.error());
+  bench::Config config;
+  config.arms = {*arm};
+  if (Result<void> loaded = bench::load_fits(config); !loaded) return report_error(loaded.error());
+  const record::Fit& fit = config.arms.front().fit;
   Result<std::unique_ptr<seat::Seat>> seat = seat::make_seat(arm->seat);
   if (!seat) return report_error(seat.error());
   const Result<seat::Identity> identity = (*seat)->identify();
   if (!identity) return report_error(identity.error());
+  if (Result<void> suits = bench::check_fit(config.arms.front(), *identity, *kit); !suits)
+    return report_error(suits.error());
   bench::PriorMemo memo;
   const bench::Census census;
   const bench::Asker asker(*kit, census, *identity, **seat, memo);
@@ -200,7 +211,7 @@ int run_ask(const Args& args) {
     fmt::print("{}\n", record::format_row(row));
     return answers_code(row);
   }
-  return print_answers(row);
+  return print_answers(row, arm->calibration.empty() ? nullptr : &fit);
 }
 
 }  // namespace deem::cli

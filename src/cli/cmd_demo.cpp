@@ -7,9 +7,12 @@
 #include "base/embedded.h"
 #include "base/file.h"
 #include "bench/run.h"
+#include "cli/gather_rows.h"
 #include "cli/run_flags.h"
+#include "cli/show_choice.h"
 #include "cli/show_score.h"
 #include "cli/verbs.h"
+#include "report/fit_report.h"
 
 namespace deem::cli {
 namespace {
@@ -104,7 +107,19 @@ int run_demo(const Args& args) {
     std::filesystem::remove_all(config.kit, ignored);
     if (new_folder) std::filesystem::remove(config.out, ignored);  // when empty
   }
-  return finish_run(outcome, config.out, *format, quiet);
+  const int code = finish_run(outcome, config.out, *format, quiet);
+  if (!outcome || outcome->end != bench::Outcome::End::Done) return code;
+  if (code != kDone || *format == OutputFormat::Csv) return code;
+  const Result<Chosen> chosen = choose_reading(config.out, {});
+  if (!chosen) return report_error(chosen.error());
+  if (*format == OutputFormat::Text) {
+    fmt::print("\n{}", report::as_text(chosen->report, terminal_width(), wants_colour()));
+  } else if (*format == OutputFormat::Markdown) {
+    fmt::print("\n{}", report::as_markdown(chosen->report));
+  } else if (!quiet && chosen->chosen) {
+    fmt::print(stderr, "fit     {}\n", chosen->report.fit_path);
+  }
+  return code;
 }
 
 }  // namespace deem::cli

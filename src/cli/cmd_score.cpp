@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 #include "report/report.h"
 #include "score/answer.h"
+#include "score/fitted.h"
 #include "score/seed_lines.h"
 
 namespace deem::cli {
@@ -32,6 +33,31 @@ int show_seed_lines(const std::vector<std::string>& paths) {
   return code;
 }
 
+/// Puts the fit of file `path` in the place of what the runs were made with.
+Result<void> apply_fit(const std::string& path, Gathered& gathered) {
+  if (path.empty()) return {};
+  Result<record::Fit> fit = record::load_fit(path);
+  if (!fit) return fail("--calibration", fit.error());
+  for (const record::Row& row : gathered.rows) {
+    if (gathered.fits.contains(row.arm) && gathered.fits[row.arm] == *fit) continue;
+    const auto model = gathered.models.find(row.arm);
+    if (model == gathered.models.end()) {
+      return fail(Error::Code::BadInput,
+                  "--calibration: no run.json tells which model arm " + row.arm + " is");
+    }
+    if (const auto differs = record::difference(fit->model, model->second)) {
+      return fail(Error::Code::BadInput, "--calibration " + path + ": fit " + fit->name +
+                                             " is not for arm " + row.arm + ": " + *differs);
+    }
+    gathered.fits[row.arm] = *fit;
+    note_same_items(*fit, gathered.kit_digests[row.arm], gathered.heading);
+    for (auto& [key, value] : gathered.heading.lines) {
+      if (key == "calibrated") value = printable(fit->name, 80);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<OutputFormat> parse_output_format(std::string_view name) {
@@ -44,14 +70,17 @@ Result<OutputFormat> parse_output_format(std::string_view name) {
               "--format " + std::string(name) + ": text, md, csv, json or seed-lines");
 }
 
-int show_score(const std::vector<std::string>& paths, OutputFormat format, bool save) {
+int show_score(const std::vector<std::string>& paths, OutputFormat format, bool save,
+               const std::string& calibration) {
   if (format == OutputFormat::SeedLines) return show_seed_lines(paths);
   if (Result<void> distinct = check_distinct(paths); !distinct)
     return report_error(distinct.error());
   Gathered gathered;
   for (const std::string& path : paths) gather(path, paths.size() > 1, gathered);
   if (gathered.rows.empty() && gathered.unreadable) return kNotMeasured;
-  const score::Scores scores = score::score_rows(gathered.rows);
+  if (Result<void> applied = apply_fit(calibration, gathered); !applied)
+    return report_error(applied.error());
+  const score::Scores scores = score::score_rows(gathered.rows, gathered.fits);
   const report::Heading& heading = gathered.heading;
   std::string text;
   switch (format) {
@@ -91,15 +120,20 @@ int run_score(const Args& args) {
       "  deem score --format seed-lines rows/     # what the reference bench's --score prints\n",
       "deem score");
   std::vector<std::string> paths;
-  std::string format_name = "text";
+  std::string format_name = "text", calibration;
   app.add_option("PATH", paths,
                  "run folders or rows files (seed-lines: folders of the reference bench's rows)")
       ->required();
   app.add_option("--format", format_name, "text, md, csv, json or seed-lines");
+  app.add_option("--calibration", calibration,
+                 "a fit file of calibrate or choose, for the model the rows are of");
   if (const auto code = parse(app, args)) return *code;
   const auto format = parse_output_format(format_name);
   if (!format) return report_error(format.error());
-  return show_score(paths, *format, false);
+  if (!calibration.empty() && *format == OutputFormat::SeedLines) {
+    return report_error({Error::Code::BadInput, "--calibration: seed-lines takes none"});
+  }
+  return show_score(paths, *format, false, calibration);
 }
 
 int answers_code(const record::Row& row) {
@@ -114,7 +148,39 @@ int answers_code(const record::Row& row) {
   return code;
 }
 
-int print_answers(const record::Row& row) {
+namespace {
+
+void print_answer(const record::Row& row, const std::string& name, const score::Answer& answer,
+                  const std::string& calibrated) {
+  if (answer.probs.empty()) {
+    fmt::print("{}  {:.6g}  (a bare score; calibrated: {})\n", name, answer.score.value_or(0),
+               calibrated);
+    return;
+  }
+  fmt::print("{}  {}  calibrated: {}\n", name, printable(row.keys[answer.choice], 80), calibrated);
+  for (std::size_t i = 0; i < answer.probs.size(); ++i) {
+    fmt::print("    {:.4f}  {}\n", answer.probs[i], printable(row.keys[i], 80));
+  }
+}
+
+/// The entry for a reading of an asked row. A likelihood reading is known by its texts, whatever
+/// the kit calls it.
+const record::FitEntry* entry_of(const record::Fit& fit, const record::Row& row,
+                                 const std::string& name, const record::ReadingRecord& reading,
+                                 const std::string& variant) {
+  if (name != "likelihood") return score::entry_for(fit, row, name, reading, variant);
+  for (const record::FitEntry& entry : fit.entries) {
+    if (entry.prompt_digest.empty() || entry.prompt_digest != reading.prompt_sha256) continue;
+    const auto* found = score::entry_for(fit, row, entry.reading, reading, variant);
+    if (found != nullptr) return found;
+    if (entry.variant == variant && entry.type == row.type) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+int print_answers(const record::Row& row, const record::Fit* fit) {
   for (const auto& [name, reading] : row.readings) {
     if (reading.error) {
       fmt::print(stderr, "deem: {}: {}\n", name, printable(*reading.error, 1'000));
@@ -127,19 +193,21 @@ int print_answers(const record::Row& row) {
     if (reading.kind == record::ReadingRecord::Kind::Written)
       fmt::print("reply  {}\n", printable(reading.reply, 1'000));
     for (const std::string& variant : score::variants_of(reading)) {
+      const std::string column = name + ":" + variant;
       const auto answer = score::answer_of(row, reading, variant);
       if (!answer) {
-        fmt::print("{}:{}  no answer{}\n", name, variant,
+        fmt::print("{}  no answer{}\n", column,
                    reading.kind == record::ReadingRecord::Kind::Written ? " (unparsed)" : "");
         continue;
       }
-      if (answer->probs.empty()) {
-        fmt::print("{}:{}  {:.6g} (uncalibrated)\n", name, variant, answer->score.value_or(0));
-        continue;
-      }
-      fmt::print("{}:{}  {}\n", name, variant, printable(row.keys[answer->choice], 80));
-      for (std::size_t i = 0; i < answer->probs.size(); ++i) {
-        fmt::print("    {:.4f}  {}\n", answer->probs[i], printable(row.keys[i], 80));
+      print_answer(row, column, *answer, "false");
+      const record::FitEntry* entry =
+          fit == nullptr ? nullptr : entry_of(*fit, row, name, reading, variant);
+      if (entry == nullptr) continue;
+      if (const auto fitted = score::fitted_answer(row, reading, variant, *entry)) {
+        print_answer(row, column + std::string(score::kFitSuffix), *fitted,
+                     "true (" + printable(fit->name, 80) +
+                         (entry->task.empty() ? "" : ", task " + printable(entry->task, 80)) + ")");
       }
     }
     fmt::print("{:.0f} ms", reading.planned_to_done_s * 1e3);

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -48,6 +49,7 @@ void describe_run(const record::RunRecord& run, const std::string& folder,
                                                 printable(run.kit_digest.substr(0, 16), 40)));
   heading.lines.emplace_back("box", fmt::format("{}  {}  {} cores", printable(run.host, 80),
                                                 printable(run.cpu, 80), run.cores));
+  bool any_fit = false;
   for (const record::ArmRecord& arm : run.arms) {
     std::string seat = told(arm.identity, "kind");
     for (const std::string_view key : {"detail", "model", "root", "build"}) {
@@ -55,6 +57,12 @@ void describe_run(const record::RunRecord& run, const std::string& folder,
     }
     if (const std::string context = told(arm.identity, "context"); !context.empty())
       seat += "  context " + context;
+    const std::string fit =
+        arm.calibration.find("fit") == nullptr ? "" : told(*arm.calibration.find("fit"), "name");
+    if (!fit.empty()) {
+      seat += "  calibrated: " + fit;
+      any_fit = true;
+    }
     heading.lines.emplace_back("arm " + printable(arm.name, 60), seat);
     report::ArmCost cost = cost_of(arm);
     if (const std::string text = report::cost_text(cost); !text.empty()) {
@@ -62,8 +70,45 @@ void describe_run(const record::RunRecord& run, const std::string& folder,
     }
     heading.costs.push_back(std::move(cost));
   }
+  if (!any_fit) heading.lines.emplace_back("calibrated", "false");
   if (run.ended.empty())
     heading.notes.push_back(folder + ": the run is not finished; deem resume " + folder);
+}
+
+}  // namespace
+
+void note_same_items(const record::Fit& fit, const std::string& kit_digest,
+                     report::Heading& heading) {
+  const bool same = std::ranges::any_of(fit.sources, [&](const record::FitSource& source) {
+    return !source.kit_digest.empty() && source.kit_digest == kit_digest;
+  });
+  const std::string note = "calibration " + printable(fit.name, 80) +
+                           " was fitted on answers to this very kit: figures through it flatter; "
+                           "those of items held out are in the fit file";
+  if (same && std::ranges::find(heading.notes, note) == heading.notes.end())
+    heading.notes.push_back(note);
+}
+
+namespace {
+
+/// What each arm serves, and the fits the run was made with.
+void gather_models(const record::RunRecord& run, const std::string& prefix, const std::string& path,
+                   Gathered& out) {
+  for (const record::ArmRecord& arm : run.arms) {
+    const std::string name = prefix + escaped(arm.name);
+    out.models[name] = record::fit_model(arm.identity);
+    out.kit_digests[name] = run.kit_digest;
+    const codec::Json* fit = arm.calibration.find("fit");
+    if (fit == nullptr) continue;
+    Result<record::Fit> parsed = record::parse_fit(*fit);
+    if (parsed) {
+      note_same_items(*parsed, run.kit_digest, out.heading);
+      out.fits[name] = std::move(*parsed);
+    } else {
+      out.heading.notes.push_back(path + ": arm " + name +
+                                  ": its calibration can not be read: " + parsed.error().message);
+    }
+  }
 }
 
 }  // namespace
@@ -76,9 +121,10 @@ void gather(const std::string& path, bool several, Gathered& out) {
   const std::string file = rows_of(path);
   if (is_folder(path)) {
     Result<record::RunRecord> run = record::load_run(path);
-    if (run)
+    if (run) {
       describe_run(*run, path, out.heading);
-    else if (run.error().code != Error::Code::NotFound)
+      gather_models(*run, several ? escaped(path) + " " : "", path, out);
+    } else if (run.error().code != Error::Code::NotFound)
       out.heading.notes.push_back(run.error().message);
   }
   Result<record::RowsFile> rows = record::load_rows(file);

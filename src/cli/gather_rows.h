@@ -1,11 +1,13 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "record/row.h"
 #include "record/run.h"
 #include "report/report.h"
+#include "score/fitted.h"
 
 namespace deem::cli {
 
@@ -13,6 +15,10 @@ namespace deem::cli {
 struct Gathered {
   std::vector<record::Row> rows;
   report::Heading heading;
+  score::Fits fits = {};  // by arm, as the runs were made with
+  // By arm, where a run.json tells.
+  std::map<std::string, record::FitModel> models = {};
+  std::map<std::string, std::string> kit_digests = {};
   bool unreadable = false;  // a file or a line of one, named on stderr
 };
 
@@ -24,6 +30,10 @@ Result<void> check_distinct(const std::vector<std::string>& paths);
 
 /// Adds the rows of a run folder or a rows file. With several paths arms get the path in front.
 void gather(const std::string& path, bool several, Gathered& out);
+
+/// Adds a note where a fit was made on answers to the kit of that digest.
+void note_same_items(const record::Fit& fit, const std::string& kit_digest,
+                     report::Heading& heading);
 
 /// The columns a terminal has on stdout, 100 where it is none.
 std::size_t terminal_width();

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kArmFlags[] = {"--model",    "--mode",       "--reading",    "--policy",
                                      "--group",    "--top-k",      "--max-tokens", "--context",
                                      "--threads",  "--gpu-layers", "--timeout",    "--key-env",
-                                     "--key-file", "--ca-file"};
+                                     "--key-file", "--ca-file",    "--calibration"};
 
 /// A path that means the same from any folder, so that a run can be resumed from another.
 std::string absolute(const std::string& path) {
@@ -29,6 +29,12 @@ Result<std::vector<bench::Arm>> arms_from_flags(const CLI::App& app, const RunFl
   std::set<std::string_view> used;  // settings some seat takes
   if (!flags.models.empty() && flags.models.size() != flags.seats.size()) {
     return fail(Error::Code::BadInput, "--model: give one for each --seat, or none");
+  }
+  bool chosen = false;  // the fit says how to read
+  if (!flags.calibration.empty()) {
+    const Result<record::Fit> fit = record::load_fit(flags.calibration);
+    if (!fit) return fail("--calibration", fit.error());
+    chosen = fit->by == "choose";
   }
   std::vector<std::string> modes = flags.modes;
   if (modes.empty()) modes = {"readout"};
@@ -49,6 +55,10 @@ Result<std::vector<bench::Arm>> arms_from_flags(const CLI::App& app, const RunFl
           {"key-file", flags.key_file},     {"ca-file", flags.ca_file}};
       if (!flags.models.empty()) members.emplace_back("model", flags.models[s]);
       if (!flags.policy.empty()) members.emplace_back("policy", flags.policy);
+      if (!flags.calibration.empty())
+        members.emplace_back("calibration", absolute(flags.calibration));
+      if (chosen && mode == "readout" && flags.readings.empty())
+        members.emplace_back("readings", std::string(bench::kChosenReading));
       if (mode == "readout" && !flags.readings.empty()) {
         codec::Json names = codec::Json::array();
         for (const std::string& reading : flags.readings) names.push(reading);
@@ -94,6 +104,9 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
       "--reading", flags.readings,
       "letters, words, words-unlisted, a reading of the kit, all, or reference; NAME+prior "
       "takes its prior too (repeatable)");
+  app.add_option("--calibration", flags.calibration,
+                 "a fit file of calibrate or choose, for this model; without --reading one by "
+                 "choose picks the readings");
   app.add_option("--policy", flags.policy, "letters: exact (default), sum-exact, fold, reference");
   app.add_option("--task", flags.tasks, "only this task (repeatable)");
   app.add_option("--out", flags.out, "run folder; runs/TIME-KIT when absent");
@@ -207,6 +220,7 @@ Result<bench::Config> make_config(const CLI::App& app, const RunFlags& flags) {
   if (!config.kit.empty()) config.kit = absolute(config.kit);
   for (bench::Arm& arm : config.arms) {
     if (arm.seat.kind == "local") arm.seat.address = absolute(arm.seat.address);
+    if (!arm.calibration.empty()) arm.calibration = absolute(arm.calibration);
   }
   return config;
 }

@@ -13,7 +13,7 @@ namespace deem::cli {
 struct RunFlags {
   std::string config, kit, format, out, order = "state";
   std::vector<std::string> arms, seats, models, modes, readings, tasks, columns;
-  std::string policy, key_env, key_file, ca_file;
+  std::string policy, calibration, key_env, key_file, ca_file;
   std::uint64_t seed = 1;
   int concurrency = 1, repeat = 1, group = 1, top_k = 20, threads = 0, gpu_layers = 0,
       max_tokens = 8;

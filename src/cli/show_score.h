@@ -16,13 +16,16 @@ Result<OutputFormat> parse_output_format(std::string_view name);
 /// Scores run folders or rows files and prints the table on stdout; unreadable lines and files
 /// are named on stderr and give exit code 3. With `save`, report.md and score.json are written
 /// into the first folder too.
-int show_score(const std::vector<std::string>& paths, OutputFormat format, bool save);
+/// `calibration`: a fit file applied to every arm; "" for those the runs were made with.
+int show_score(const std::vector<std::string>& paths, OutputFormat format, bool save,
+               const std::string& calibration = "");
 
 /// The exit code one row's readings come to: 4 when the seat failed, 3 when one gave no answer.
 int answers_code(const record::Row& row);
 
 /// One row's answers under every variant, for a person; void and failed readings on stderr.
-int print_answers(const record::Row& row);
+/// With a fit each variant it has constants for is printed through them too.
+int print_answers(const record::Row& row, const record::Fit* fit = nullptr);
 
 /// Runs with progress on stderr; the first Ctrl-C says what it waits for, the second ends at once.
 Result<bench::Outcome> run_interruptibly(const bench::Config& config,

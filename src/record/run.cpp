@@ -23,6 +23,7 @@ Json to_json(const ArmRecord& arm) {
   out.set("capabilities", arm.capabilities);
   out.set("letter_proof", arm.letter_proof);
   out.set("census", arm.census);
+  if (!arm.calibration.is_null()) out.set("calibration", arm.calibration);
   set_optional(out, "wall_s", arm.wall_s);
   if (!arm.startup.is_null()) out.set("startup", arm.startup);
   if (!arm.memory.is_null()) out.set("memory", arm.memory);
@@ -94,6 +95,7 @@ Result<RunRecord> parse_run(std::string_view text) {
     arm.capabilities = member(item, "capabilities");
     arm.letter_proof = member(item, "letter_proof");
     arm.census = member(item, "census");
+    arm.calibration = member(item, "calibration");
     arm.wall_s = item.get_double("wall_s");
     arm.startup = member(item, "startup");
     arm.memory = member(item, "memory");

@@ -20,6 +20,7 @@ struct ArmRecord {
   codec::Json capabilities;
   codec::Json letter_proof;      // ids per letter, or how it was checked
   codec::Json census;            // {"status": "ok"|"not measured (why)", "max_tokens", …}
+  codec::Json calibration;       // null, or {"path", "sha256", "fit": docs/formats/fit.md}
   std::optional<double> wall_s;  // time spent asking, over all sittings
   codec::Json startup;           // null, or {"load_s", "ready_s", "first_answer_s"}
   codec::Json memory;            // null, or {"status", "what", "peak_bytes"}

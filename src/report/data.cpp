@@ -233,6 +233,7 @@ std::string as_json(const score::Scores& scores, const Heading& heading) {
     one.set("reading", column.reading);
     one.set("variant", column.variant);
     one.set("mode", column.mode);
+    one.set("calibrated", column.calibrated);
     Json tasks = Json::array();
     for (const Figures& f : column.tasks) tasks.push(to_json(f));
     one.set("tasks", std::move(tasks));

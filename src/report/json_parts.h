@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "codec/json.h"
+#include "record/fit.h"
 #include "score/resample.h"
 
 namespace deem::report {
@@ -21,6 +22,18 @@ codec::Json known(const std::optional<T>& value) {
 inline codec::Json interval(const std::optional<score::Interval>& value) {
   if (!value) return {};
   return codec::Json::object({{"low", value->low}, {"high", value->high}});
+}
+
+inline codec::Json held_out_json(const record::FitFigures& f) {
+  return codec::Json::object({{"n", f.n},
+                              {"accuracy", f.accuracy},
+                              {"accuracy_low", known(f.accuracy_low)},
+                              {"accuracy_high", known(f.accuracy_high)},
+                              {"brier", f.brier},
+                              {"brier_low", known(f.brier_low)},
+                              {"brier_high", known(f.brier_high)},
+                              {"log_loss", f.log_loss},
+                              {"ece", f.ece}});
 }
 
 }  // namespace deem::report

@@ -11,50 +11,93 @@ using record::ReadingRecord;
 using record::Row;
 using Round = ReadingRecord::Round;
 
-/// Probabilities of one round's options. With a prior, its logprobs are subtracted first.
-std::vector<double> round_probs(const Round& round, const Round* prior,
-                                decision::LetterPolicy policy, double temperature) {
+/// Scores of one round's options. With a prior, its logprobs are subtracted.
+std::vector<double> round_scores(const Round& round, const Round* prior,
+                                 decision::LetterPolicy policy) {
   std::vector<double> logprobs = decision::fill_missing(round.letters, policy).logprobs;
   if (prior != nullptr) {
     const std::vector<double> base = decision::fill_missing(prior->letters, policy).logprobs;
     for (std::size_t i = 0; i < logprobs.size(); ++i) logprobs[i] -= base[i];
   }
-  return decision::softmax(logprobs, temperature);
+  return logprobs;
+}
+
+/// What a single round says, in its order; empty where it does not cover every option once.
+std::vector<double> single_round(const Row& row, const ReadingRecord& reading, bool with_prior) {
+  const Round& round = reading.rounds.front();
+  if (round.options.size() != row.keys.size()) return {};
+  const Round* prior = nullptr;
+  if (with_prior) {
+    if (!reading.prior_rounds || reading.prior_rounds->size() != 1) return {};
+    prior = &reading.prior_rounds->front();
+    if (prior->options != round.options || prior->letters.cause != decision::VoidCause::None)
+      return {};
+  }
+  std::vector<double> scores = round_scores(round, prior, reading.policy);
+  // Less its prior a letter that was not seen may come first: by its bound, so it is no answer.
+  if (prior != nullptr && !round.letters.logprobs[decision::argmax(scores)]) return {};
+  return scores;
+}
+
+/// The options of a tournament's groups one after another; empty where they or the final do not
+/// cover every option once.
+std::vector<std::size_t> tournament_order(const Row& row, const ReadingRecord& reading) {
+  std::vector<std::size_t> order;
+  if (reading.rounds.size() < 3) return order;
+  for (std::size_t g = 0; g + 1 < reading.rounds.size(); ++g) {
+    order.insert(order.end(), reading.rounds[g].options.begin(), reading.rounds[g].options.end());
+  }
+  if (order.size() != row.keys.size() ||
+      reading.rounds.back().options.size() != reading.rounds.size() - 1) {
+    return {};
+  }
+  return order;
 }
 
 /// By option; empty where the rounds do not cover every option once.
 std::vector<double> letters_probs(const Row& row, const ReadingRecord& reading, bool with_prior) {
   const double t = row.constants.temperature;
-  const std::size_t n = row.keys.size();
-  std::vector<double> out(n);
+  std::vector<double> out(row.keys.size());
   if (reading.rounds.size() == 1) {
-    const Round& round = reading.rounds.front();
-    if (round.options.size() != n) return {};
-    const Round* prior = nullptr;
-    if (with_prior) {
-      if (!reading.prior_rounds || reading.prior_rounds->size() != 1) return {};
-      prior = &reading.prior_rounds->front();
-      if (prior->options != round.options || prior->letters.cause != decision::VoidCause::None)
-        return {};
-    }
-    const std::vector<double> p = round_probs(round, prior, reading.policy, t);
-    // Less its prior a letter that was not seen may come first: by its bound, so it is no answer.
-    if (prior != nullptr && !round.letters.logprobs[decision::argmax(p)]) return {};
-    for (std::size_t i = 0; i < p.size(); ++i) out[round.options[i]] = p[i];
+    const std::vector<double> scores = single_round(row, reading, with_prior);
+    if (scores.empty()) return {};
+    const std::vector<double> p = decision::softmax(scores, t);
+    for (std::size_t i = 0; i < p.size(); ++i) out[reading.rounds.front().options[i]] = p[i];
     return out;
   }
-  if (reading.rounds.size() < 3 || with_prior) return {};
+  const std::vector<std::size_t> order = tournament_order(row, reading);
+  if (order.empty() || with_prior) return {};
   std::vector<std::vector<double>> groups;
-  std::vector<std::size_t> order;
   for (std::size_t g = 0; g + 1 < reading.rounds.size(); ++g) {
-    groups.push_back(round_probs(reading.rounds[g], nullptr, reading.policy, t));
-    order.insert(order.end(), reading.rounds[g].options.begin(), reading.rounds[g].options.end());
+    groups.push_back(
+        decision::softmax(round_scores(reading.rounds[g], nullptr, reading.policy), t));
   }
-  const Round& final_round = reading.rounds.back();
-  if (order.size() != n || final_round.options.size() != groups.size()) return {};
-  const std::vector<double> p =
-      decision::combine_tournament(groups, round_probs(final_round, nullptr, reading.policy, t));
-  for (std::size_t i = 0; i < n; ++i) out[order[i]] = p[i];
+  const std::vector<double> p = decision::combine_tournament(
+      groups, decision::softmax(round_scores(reading.rounds.back(), nullptr, reading.policy), t));
+  for (std::size_t i = 0; i < p.size(); ++i) out[order[i]] = p[i];
+  return out;
+}
+
+/// By option; a tournament's are the final's of its group's winner plus what it lies below that.
+std::vector<double> letters_scores(const Row& row, const ReadingRecord& reading, bool with_prior) {
+  std::vector<double> out(row.keys.size());
+  if (reading.rounds.size() == 1) {
+    const std::vector<double> scores = single_round(row, reading, with_prior);
+    if (scores.empty()) return {};
+    for (std::size_t i = 0; i < scores.size(); ++i)
+      out[reading.rounds.front().options[i]] = scores[i];
+    return out;
+  }
+  const std::vector<std::size_t> order = tournament_order(row, reading);
+  if (order.empty() || with_prior) return {};
+  const std::vector<double> final_round =
+      round_scores(reading.rounds.back(), nullptr, reading.policy);
+  std::size_t place = 0;
+  for (std::size_t g = 0; g + 1 < reading.rounds.size(); ++g) {
+    const std::vector<double> inside = round_scores(reading.rounds[g], nullptr, reading.policy);
+    const double winner = inside[decision::argmax(inside)];
+    for (const double score : inside) out[order[place++]] = final_round[g] + score - winner;
+  }
   return out;
 }
 
@@ -125,6 +168,28 @@ std::optional<std::size_t> label_index(const Row& row) {
 
 const std::string& state_of(const Row& row) {
   return row.state_sha256.empty() ? row.state_id : row.state_sha256;
+}
+
+std::optional<std::vector<double>> scores_of(const Row& row, const ReadingRecord& reading,
+                                             std::string_view variant) {
+  using Kind = ReadingRecord::Kind;
+  if (reading.error || reading.cause != decision::VoidCause::None || row.keys.empty())
+    return std::nullopt;
+  if (reading.kind == Kind::Letters && (variant == "raw" || variant == "prior")) {
+    std::vector<double> scores = letters_scores(row, reading, variant == "prior");
+    if (!scores.empty()) return scores;
+  } else if (reading.kind == Kind::Texts) {
+    const auto parsed = decision::parse_variant(variant);
+    auto scores =
+        parsed ? decision::option_scores(reading.texts, reading.priors, *parsed) : std::nullopt;
+    if (scores && (scores->size() == row.keys.size() ||
+                   (scores->size() == 1 && row.type == decision::QuestionType::Noul))) {
+      return scores;
+    }
+  } else if (reading.kind == Kind::Written) {
+    if (const auto written = written_answer(row, reading, variant)) return written->probs;
+  }
+  return std::nullopt;
 }
 
 std::optional<Answer> answer_of(const Row& row, const ReadingRecord& reading,

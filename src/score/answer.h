@@ -29,6 +29,14 @@ std::optional<std::size_t> label_index(const record::Row& row);
 /// What the row's item was judged on, by digest where it is known: items on one state share it.
 const std::string& state_of(const record::Row& row);
 
+/// What calibration takes: natural log-likelihoods or differences of such, one an option, before
+/// any constant; one alone for a bare score; for a written answer 1 at the option stated, 0
+/// elsewhere. None where there is no answer. softmax(scores / T) of letters is the answer's
+/// probabilities before the noul slope, tournaments too (to rounding).
+std::optional<std::vector<double>> scores_of(const record::Row& row,
+                                             const record::ReadingRecord& reading,
+                                             std::string_view variant);
+
 /// The answer, or none: a void, failed or unparsed reading, or a variant it does not have.
 /// Letters: softmax(logprobs / T) with what was missing at its bound, tournaments combined, and for
 /// noul the slope and bias; texts: softmax of the scores at T = 1; written: all on the parsed

@@ -35,7 +35,8 @@ class Tally {
     }
   }
 
-  void add_row(const Row& row, const ReadingRecord* reading, std::string_view variant) {
+  void add_row(const Row& row, const ReadingRecord* reading, std::string_view variant,
+               const record::FitEntry* fitted = nullptr) {
     ++out_.rows;
     if (row.status == Row::Status::Refused) {
       ++out_.refused;
@@ -53,7 +54,9 @@ class Tally {
       ++out_.void_causes[std::string(decision::to_string(reading->cause))];
     } else if (reading->kind == ReadingRecord::Kind::Written && !reading->answer.option) {
       ++out_.unparsed;
-    } else if (const auto answer = answer_of(row, *reading, variant)) {
+    } else if (const auto answer = fitted == nullptr
+                                       ? answer_of(row, *reading, variant)
+                                       : fitted_answer(row, *reading, variant, *fitted)) {
       add_answer(row, *reading, *answer);
     } else {
       ++out_.unsupported;  // this variant of this row can not be computed (a tournament has no
@@ -187,6 +190,60 @@ void add_new(std::vector<T>& list, const T& value) {
   if (std::ranges::find(list, value) == list.end()) list.push_back(value);
 }
 
+/// A column: a reading and a variant of it as they are, through a fit, or as a fit chooses them.
+struct Wanted {
+  std::string reading = {}, variant = {};
+  const record::Fit* fit = nullptr;
+  bool chosen = false;
+
+  std::string shown_reading() const { return chosen ? std::string(kChosen) : reading; }
+  std::string shown_variant() const {
+    if (chosen) return std::string(kChosenVariant);
+    return variant + (fit == nullptr ? "" : std::string(kFitSuffix));
+  }
+};
+
+/// The part of a row that a column is about.
+struct Given {
+  const ReadingRecord* reading = nullptr;
+  std::string_view variant = {};
+  const record::FitEntry* entry = nullptr;
+  bool counts = false;  // the reading has this variant, or failed whole
+};
+
+Given given_by(const Row& row, const Wanted& wanted) {
+  Given out{.variant = wanted.variant};
+  const std::string* name = &wanted.reading;
+  if (wanted.chosen) {
+    const record::FitEntry* chosen = record::chosen_entry(*wanted.fit, row.task);
+    if (chosen == nullptr) return out;
+    name = &chosen->reading;
+    out.variant = chosen->variant;
+  }
+  const auto found = row.readings.find(*name);
+  if (found == row.readings.end()) return out;
+  out.reading = &found->second;
+  out.counts = has_variant(*out.reading, std::string(out.variant));
+  if (wanted.fit != nullptr && out.reading->cause == decision::VoidCause::None) {
+    out.entry = entry_for(*wanted.fit, row, *name, *out.reading, out.variant);
+    if (out.entry == nullptr) return {};
+  }
+  return out;
+}
+
+/// The columns that the fit of an arm adds to those it has.
+std::vector<Wanted> fitted_columns(const std::vector<Wanted>& raw, const record::Fit& fit) {
+  if (fit.by == "choose") return {{.fit = &fit, .chosen = true}};
+  std::vector<Wanted> out;
+  for (const Wanted& column : raw) {
+    const bool has = std::ranges::any_of(fit.entries, [&](const record::FitEntry& entry) {
+      return entry.reading == column.reading && entry.variant == column.variant;
+    });
+    if (has) out.push_back({column.reading, column.variant, &fit});
+  }
+  return out;
+}
+
 struct ColumnTallies {
   std::vector<Tally> tasks;
   Tally all;
@@ -209,7 +266,7 @@ void finish(ColumnTallies& tallies, Column& column) {
 
 }  // namespace
 
-Scores score_rows(std::span<const Row> rows) {
+Scores score_rows(std::span<const Row> rows, const Fits& fits) {
   Scores out;
   const auto labels = count_labels(rows);
   std::vector<std::string> arms;
@@ -229,15 +286,23 @@ Scores score_rows(std::span<const Row> rows) {
     }
   }
   for (const std::string& arm : arms) {
+    std::vector<Wanted> columns;
+    for (const auto& [reading, variant] : wanted[arm]) columns.push_back({reading, variant});
     // An arm that was refused everything still has its counts.
-    if (wanted[arm].empty()) wanted[arm].emplace_back("nothing", "asked");
-    // A reading's variants stand together, however the rows bring them.
-    std::ranges::stable_sort(wanted[arm], {}, [](const auto& column) { return column.first; });
-    for (const auto& [reading, variant] : wanted[arm]) {
+    const bool nothing = columns.empty();
+    if (nothing) columns.push_back({"nothing", "asked"});
+    if (const auto fit = fits.find(arm); fit != fits.end() && !nothing) {
+      std::ranges::move(fitted_columns(columns, fit->second), std::back_inserter(columns));
+    }
+    // A reading's variants stand together, however the rows bring them; what was chosen, last.
+    std::ranges::stable_sort(
+        columns, {}, [](const Wanted& column) { return std::pair(column.chosen, column.reading); });
+    for (const Wanted& one : columns) {
       Column column{.arm = arm,
-                    .reading = reading,
-                    .variant = variant,
+                    .reading = one.shown_reading(),
+                    .variant = one.shown_variant(),
                     .mode = modes[arm],
+                    .calibrated = one.fit != nullptr,
                     .tasks = {},
                     .all = {}};
       ColumnTallies tallies{.tasks = {}, .all = Tally("", labels)};
@@ -245,11 +310,11 @@ Scores score_rows(std::span<const Row> rows) {
         Tally tally(task, labels);
         bool any = false;
         for (const Row* row : of[{arm, task}]) {
-          const auto found = row->readings.find(reading);
-          const ReadingRecord* given = found == row->readings.end() ? nullptr : &found->second;
-          any = any || reading == "nothing" || (given != nullptr && has_variant(*given, variant));
-          tally.add_row(*row, given, variant);
-          if (given != nullptr) tallies.all.add_row(*row, given, variant);
+          const Given given = given_by(*row, one);
+          any = any || nothing || given.counts;
+          tally.add_row(*row, given.reading, given.variant, given.entry);
+          if (given.reading != nullptr)
+            tallies.all.add_row(*row, given.reading, given.variant, given.entry);
         }
         // A prior that no item of the task has (a channel's) makes no line there.
         if (any) tallies.tasks.push_back(std::move(tally));

@@ -9,6 +9,7 @@
 
 #include "record/row.h"
 #include "score/detail.h"
+#include "score/fitted.h"
 #include "score/probes.h"
 #include "score/statistics.h"
 
@@ -56,6 +57,7 @@ struct Figures {
 /// One column: an arm, a reading and a variant of it.
 struct Column {
   std::string arm = {}, reading = {}, variant = {}, mode = {};
+  bool calibrated = false;          // by a fit for its model; else by constants fitted elsewhere
   std::vector<Figures> tasks = {};  // in the order the rows bring them
   Figures all = {};
   std::string name() const { return arm + " " + reading + ":" + variant; }
@@ -68,7 +70,9 @@ struct Scores {
   ProbeFigures probes = {};
 };
 
-/// Rows with a probe are in `probes` and in nothing else. Pure: the order of `rows` changes only the order of columns and tasks.
-Scores score_rows(std::span<const record::Row> rows);
+/// Rows with a probe are in `probes` and in nothing else. Pure: the order of `rows` changes only
+/// the order of columns and tasks. A fit adds a column for each one it has constants for (variant
+/// "…-fit"); one by choose, the column chosen:fit.
+Scores score_rows(std::span<const record::Row> rows, const Fits& fits = {});
 
 }  // namespace deem::score
