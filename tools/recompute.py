@@ -299,11 +299,18 @@ def detail(items):
     for (row, q, c, y), b in zip(items, briers):
         if row.get("kind"):
             slices["kind", row["kind"]].append((c == y, b))
+        if row.get("language"):
+            slices["language", row["language"]].append((c == y, b))
+        if row.get("state_chars") is not None:
+            edges = [500, 2000, 8000, 32000]
+            names = ["0-499", "500-1999", "2000-7999", "8000-31999", "32000 and more"]
+            name = names[int(np.searchsorted(edges, row["state_chars"], side="right"))]
+            slices["state length", name].append((c == y, b))
         slices["options", str(len(q))].append((c == y, b))
         if y < len(q):
             slices["gold position", str(y + 1)].append((c == y, b))
     def place(key):
-        return (key[0], 0 if key[0] == "kind" else len(key[1]), key[1])
+        return (key[0], 0 if key[0] in ("kind", "language") else len(key[1]), key[1])
     out["slices"] = [{"by": by, "value": value, "accuracy": wilson(sum(bool(r) for r, _ in slices[by, value]), len(slices[by, value])),
                       "brier": np.mean([b for _, b in slices[by, value]])}
                      for by, value in sorted(slices, key=place)]

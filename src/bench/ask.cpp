@@ -79,6 +79,9 @@ record::Row make_row(const Arm& arm, const kit::Kit& kit, const kit::Task& task,
   const kit::State& state = kit.states[item.state];
   row.state_id = state.id;
   row.state_sha256 = state.sha256;
+  row.state_chars = static_cast<std::int64_t>(count_code_points(state.text));
+  if (const auto language = item.meta.find("language"); language != item.meta.end())
+    row.language = language->second;
   row.constants = arm.constants;
   if (const auto overlap = decision::overlap_choice(state.text, item.question)) {
     row.overlap_choice = static_cast<int>(overlap->option);

@@ -23,6 +23,8 @@ Row sample_row(std::string id = "q-1") {
   row.label = "ø";
   row.state_id = "s";
   row.state_sha256 = std::string(64, '0');
+  row.state_chars = 1'234;
+  row.language = "de";
   row.stamp = "2026-12-01T00:00:00Z";
   ReadingRecord letters;
   letters.prompt_sha256 = std::string(64, 'a');

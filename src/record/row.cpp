@@ -52,6 +52,8 @@ Json to_json(const Row& row) {
   if (!row.kind.empty()) out.set("kind", row.kind);
   out.set("state_id", row.state_id);
   out.set("state_sha256", row.state_sha256);
+  set_optional(out, "state_chars", row.state_chars);
+  if (!row.language.empty()) out.set("language", row.language);
   if (row.overlap_choice >= 0) out.set("overlap_choice", row.overlap_choice);
   Json readings = Json::object();
   for (const auto& [name, reading] : row.readings) readings.set(name, to_json(reading));
@@ -99,6 +101,8 @@ Result<Row> from_json(const Json& json) {
   row.kind = json.get_string("kind").value_or("");
   row.state_id = in.text("state_id");
   row.state_sha256 = in.text("state_sha256");
+  row.state_chars = json.get_int("state_chars");
+  row.language = json.get_string("language").value_or("");
   row.overlap_choice = static_cast<int>(json.get_int("overlap_choice").value_or(-1));
   if (const Json* readings = json.find("readings"); readings && readings->is_object()) {
     for (const auto& [name, value] : readings->members()) {

@@ -74,7 +74,9 @@ struct Row {
   std::optional<std::string> label;
   std::string kind;
   std::string state_id, state_sha256;
-  std::string stamp;  // UTC when done
+  std::optional<std::int64_t> state_chars;  // code points of the state; none in rows of older runs
+  std::string language;                     // the item's meta.language; "" when it has none
+  std::string stamp;                        // UTC when done
   std::map<std::string, ReadingRecord> readings;
   // The primary reading's answer under the arm's constants, for people; recomputable.
   std::string primary;  // "cloze:prior-sum", "letters:raw", "written"

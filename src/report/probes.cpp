@@ -47,29 +47,31 @@ void each_line(const score::PositionColumn& column, Add add) {
   if (column.tasks.size() != 1) add(column.all, "all tasks");
 }
 
-void add_position(const ProbeFigures& probes, std::vector<Table>& out) {
+void add_position(const ProbeFigures& probes, std::vector<ProbeTable>& out) {
   if (probes.position.empty()) return;
-  Table flips{.title = "Order of the options",
-              .says =
-                  "Items whose answer changes under at least one further order of the options, "
-                  "orders that change it, and the largest change of one option's probability.",
-              .header = {"arm reading:variant", "task", "items", "orders", "no answer",
-                         "items flip [95 %]", "orders flip", "reverse", "max Δp", "median"},
-              .names = 2};
-  Table ways{.title = "Averaged over the orders",
-             .says =
-                 "The same labelled items in the kit's order, in reverse, and averaged over all "
-                 "orders: the mean of the probabilities after the temperature, and of the "
-                 "logprobs before it.",
-             .header = {"arm reading:variant", "task", "n", "as asked", "Brier", "mean p [95 %]",
-                        "Brier [95 %]", "logprobs", "Brier", "reverse", "uniform"},
-             .names = 2};
-  Table places{.title = "Position of the right option",
-               .says =
-                   "Over all orders: how often the right option is chosen when it stands at a "
-                   "position, and how many answers go to that position (of all).",
-               .header = {"arm reading:variant", "task", ""},
-               .names = 3};
+  ProbeTable flips{
+      .title = "Order of the options",
+      .says =
+          "Items whose answer changes under at least one further order of the options, "
+          "orders that change it, and the largest change of one option's probability.",
+      .header = {"arm reading:variant", "task", "items", "orders", "no answer", "items flip [95 %]",
+                 "orders flip", "reverse", "max Δp", "median"},
+      .names = 2};
+  ProbeTable ways{
+      .title = "Averaged over the orders",
+      .says =
+          "The same labelled items in the kit's order, in reverse, and averaged over all "
+          "orders: the mean of the probabilities after the temperature, and of the "
+          "logprobs before it.",
+      .header = {"arm reading:variant", "task", "n", "as asked", "Brier", "mean p [95 %]",
+                 "Brier [95 %]", "logprobs", "Brier", "reverse", "uniform"},
+      .names = 2};
+  ProbeTable places{.title = "Position of the right option",
+                    .says =
+                        "Over all orders: how often the right option is chosen when it stands at a "
+                        "position, and how many answers go to that position (of all).",
+                    .header = {"arm reading:variant", "task", ""},
+                    .names = 3};
   std::size_t most = 0;
   for (const auto& column : probes.position) {
     for (const auto& f : column.tasks) {
@@ -109,12 +111,13 @@ void add_position(const ProbeFigures& probes, std::vector<Table>& out) {
   out.push_back(std::move(places));
 }
 
-void add_label_priors(const ProbeFigures& probes, std::vector<Table>& out) {
+void add_label_priors(const ProbeFigures& probes, std::vector<ProbeTable>& out) {
   if (probes.label_priors.empty()) return;
-  Table table{.title = "Label prior",
-              .says = "Mean probability of each letter among the letters when the state is empty.",
-              .header = {"arm reading", "options", "rows"},
-              .names = 1};
+  ProbeTable table{
+      .title = "Label prior",
+      .says = "Mean probability of each letter among the letters when the state is empty.",
+      .header = {"arm reading", "options", "rows"},
+      .names = 1};
   for (std::size_t i = 0; i < kPositions; ++i) {
     table.header.push_back(std::string(1, decision::letter(i)));
   }
@@ -128,15 +131,15 @@ void add_label_priors(const ProbeFigures& probes, std::vector<Table>& out) {
   out.push_back(std::move(table));
 }
 
-void add_laws(const ProbeFigures& probes, std::vector<Table>& out) {
+void add_laws(const ProbeFigures& probes, std::vector<ProbeTable>& out) {
   if (!probes.laws.empty()) {
-    Table table{.title = "Coherence",
-                .says =
-                    "How far answers break laws that every coherent answerer keeps; uniform "
-                    "answers keep them all, so read the violation beside the accuracy.",
-                .header = {"arm reading:variant", "law", "n", "no answer", "mean", "max", "changed",
-                           "accuracy", "as probed", "uniform"},
-                .names = 2};
+    ProbeTable table{.title = "Coherence",
+                     .says =
+                         "How far answers break laws that every coherent answerer keeps; uniform "
+                         "answers keep them all, so read the violation beside the accuracy.",
+                     .header = {"arm reading:variant", "law", "n", "no answer", "mean", "max",
+                                "changed", "accuracy", "as probed", "uniform"},
+                     .names = 2};
     for (std::size_t i = 0; i < probes.laws.size(); ++i) {
       const auto& f = probes.laws[i];
       if (!f.task.empty()) continue;
@@ -147,12 +150,12 @@ void add_laws(const ProbeFigures& probes, std::vector<Table>& out) {
     out.push_back(std::move(table));
   }
   if (!probes.interference.empty()) {
-    Table table{.title = "Questions beside each other",
-                .says =
-                    "A question evaluated together with others on its state against the same "
-                    "question alone: answers that change, and the largest change of one "
-                    "option's probability.",
-                .header = {"arm reading:variant", "n", "changed [95 %]", "mean Δp", "max Δp"}};
+    ProbeTable table{.title = "Questions beside each other",
+                     .says =
+                         "A question evaluated together with others on its state against the same "
+                         "question alone: answers that change, and the largest change of one "
+                         "option's probability.",
+                     .header = {"arm reading:variant", "n", "changed [95 %]", "mean Δp", "max Δp"}};
     for (const auto& f : probes.interference) {
       table.rows.push_back(
           {name_of(f), count(f.n), with_interval(f.changes), small(f.mean), small(f.max)});
@@ -161,14 +164,15 @@ void add_laws(const ProbeFigures& probes, std::vector<Table>& out) {
   }
 }
 
-void add_noise(const ProbeFigures& probes, std::vector<Table>& out) {
+void add_noise(const ProbeFigures& probes, std::vector<ProbeTable>& out) {
   if (probes.noise.empty()) return;
-  Table table{.title = "Noise floor",
-              .says =
-                  "The same asked again: at once, alone, in a crowd, with nothing cached. "
-                  "Smaller differences between columns say nothing.",
-              .header = {"arm reading", "asked", "n", "values", "max Δ logprob", "max Δp", "flips"},
-              .names = 2};
+  ProbeTable table{
+      .title = "Noise floor",
+      .says =
+          "The same asked again: at once, alone, in a crowd, with nothing cached. "
+          "Smaller differences between columns say nothing.",
+      .header = {"arm reading", "asked", "n", "values", "max Δ logprob", "max Δp", "flips"},
+      .names = 2};
   for (const auto& f : probes.noise) {
     table.rows.push_back({f.arm + " " + f.reading, f.kind, count(f.n), count(f.values),
                           small(f.max_logprob), small(f.max_probability), of(f.flips)});
@@ -176,17 +180,18 @@ void add_noise(const ProbeFigures& probes, std::vector<Table>& out) {
   out.push_back(std::move(table));
 }
 
-void add_latency(const ProbeFigures& probes, std::vector<Table>& out) {
+void add_latency(const ProbeFigures& probes, std::vector<ProbeTable>& out) {
   if (!probes.sustained.empty()) {
-    Table table{.title = "Sustained load",
-                .says =
-                    "Median latency of the first and of the last 60 s; failed calls stay in the "
-                    "time of the throughput.",
-                .header = {"arm reading", "answered", "failed", "time", "longest pause", "per s",
-                           "first minute", "last minute"}};
-    Table minutes{.title = "Minute by minute",
-                  .says = "Median latency from the planned send.",
-                  .header = {"arm reading", "minute", "n", "failed", "median"}};
+    ProbeTable table{
+        .title = "Sustained load",
+        .says =
+            "Median latency of the first and of the last 60 s; failed calls stay in the "
+            "time of the throughput.",
+        .header = {"arm reading", "answered", "failed", "time", "longest pause", "per s",
+                   "first minute", "last minute"}};
+    ProbeTable minutes{.title = "Minute by minute",
+                       .says = "Median latency from the planned send.",
+                       .header = {"arm reading", "minute", "n", "failed", "median"}};
     for (const auto& f : probes.sustained) {
       const std::string name = f.arm + " " + f.reading;
       table.rows.push_back({name, count(f.answered), count(f.failed), fmt::format("{} s", f.span_s),
@@ -201,7 +206,7 @@ void add_latency(const ProbeFigures& probes, std::vector<Table>& out) {
     out.push_back(std::move(minutes));
   }
   if (!probes.prefix.empty()) {
-    Table table{
+    ProbeTable table{
         .title = "Cold and warm prefixes",
         .says =
             "Plain rows by whether the server had any of the prompt's tokens evaluated "
@@ -218,8 +223,8 @@ void add_latency(const ProbeFigures& probes, std::vector<Table>& out) {
 
 }  // namespace
 
-std::vector<Table> probe_tables(const ProbeFigures& probes) {
-  std::vector<Table> out;
+std::vector<ProbeTable> probe_tables(const ProbeFigures& probes) {
+  std::vector<ProbeTable> out;
   if (probes.rows == 0) return out;
   add_position(probes, out);
   add_label_priors(probes, out);
@@ -282,10 +287,10 @@ std::string cost_text(const ArmCost& cost) {
   return out;
 }
 
-std::string tables_as_text(const std::vector<Table>& tables, std::size_t width, bool colour) {
+std::string tables_as_text(const std::vector<ProbeTable>& tables, std::size_t width, bool colour) {
   constexpr std::size_t kWidest = 30;
   std::string out;
-  for (const Table& table : tables) {
+  for (const ProbeTable& table : tables) {
     // With several names the first one stands on a line of its own, over its rows.
     const std::size_t first = table.names > 1 ? 1 : 0;
     const auto shown = [&](const std::string& cell, std::size_t column) {
@@ -323,9 +328,9 @@ std::string tables_as_text(const std::vector<Table>& tables, std::size_t width, 
   return out;
 }
 
-std::string tables_as_markdown(const std::vector<Table>& tables) {
+std::string tables_as_markdown(const std::vector<ProbeTable>& tables) {
   std::string out;
-  for (const Table& table : tables) {
+  for (const ProbeTable& table : tables) {
     out += fmt::format("\n## {}\n\n{}\n\n|", table.title, table.says);
     for (const std::string& name : table.header) out += " " + cell(name) + " |";
     out += "\n|";

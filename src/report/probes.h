@@ -11,7 +11,7 @@ namespace deem::report {
 
 /// A table as any output can show it. The first `names` cells of a row are names, the others
 /// figures.
-struct Table {
+struct ProbeTable {
   std::string title = {};
   std::string says = {};  // one sentence: what the figures are
   std::vector<std::string> header = {};
@@ -21,7 +21,7 @@ struct Table {
 
 /// Order of options, averaged readings, laws, company, noise, sustained load, prefixes and label
 /// priors; each only where it was asked. None when there are no probe rows.
-std::vector<Table> probe_tables(const score::ProbeFigures& probes);
+std::vector<ProbeTable> probe_tables(const score::ProbeFigures& probes);
 
 /// The noise floor as sentences, one for each arm and reading that has one.
 std::vector<std::string> noise_notes(const score::ProbeFigures& probes);
@@ -37,7 +37,7 @@ codec::Json probes_json(const score::ProbeFigures& probes, const std::vector<Arm
 std::string cost_text(const ArmCost& cost);
 
 /// For a terminal of `width` columns.
-std::string tables_as_text(const std::vector<Table>& tables, std::size_t width, bool colour);
-std::string tables_as_markdown(const std::vector<Table>& tables);
+std::string tables_as_text(const std::vector<ProbeTable>& tables, std::size_t width, bool colour);
+std::string tables_as_markdown(const std::vector<ProbeTable>& tables);
 
 }  // namespace deem::report

@@ -53,7 +53,7 @@ TEST(ProbeTables, AreNoneWithoutProbeRows) {
 TEST(ProbeTables, HaveACellForEveryColumnAndASentence) {
   const auto tables = probe_tables(sample());
   ASSERT_EQ(tables.size(), 4U);
-  for (const Table& table : tables) {
+  for (const ProbeTable& table : tables) {
     EXPECT_FALSE(table.says.empty()) << table.title;
     for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.header.size()) << table.title;
   }

@@ -19,6 +19,15 @@ ActAbove act_above(const RiskCoverage& curve, double threshold, std::size_t n) {
           .accuracy = rate(above.correct, above.n)};
 }
 
+/// Lengths of states in code points, in steps of four times.
+std::string length_slice(std::int64_t chars) {
+  if (chars < 500) return "0-499";
+  if (chars < 2'000) return "500-1999";
+  if (chars < 8'000) return "2000-7999";
+  if (chars < 32'000) return "8000-31999";
+  return "32000 and more";
+}
+
 }  // namespace
 
 void Sample::add_slice(const char* by, std::string value, bool right, double brier) {
@@ -58,6 +67,8 @@ void Sample::add(const record::Row& row, const Answer& answer, std::size_t label
     expectation_error_ += std::abs(off);
     expectation_bias_ += off;
   }
+  if (!row.language.empty()) add_slice("language", row.language, right, brier);
+  if (row.state_chars) add_slice("state length", length_slice(*row.state_chars), right, brier);
   if (!row.kind.empty()) add_slice("kind", row.kind, right, brier);
   add_slice("options", std::to_string(row.keys.size()), right, brier);
   if (label < row.keys.size()) {
@@ -118,7 +129,7 @@ Detail Sample::finish(std::uint64_t seed) const {
   // "2" before "12": by kind of slice, then by number where both are numbers.
   std::ranges::stable_sort(out.slices, [](const Slice& a, const Slice& b) {
     if (a.by != b.by) return a.by < b.by;
-    if (a.by == "kind") return a.value < b.value;
+    if (a.by == "kind" || a.by == "language") return a.value < b.value;
     return a.value.size() != b.value.size() ? a.value.size() < b.value.size() : a.value < b.value;
   });
   return out;

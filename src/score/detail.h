@@ -20,7 +20,7 @@ namespace deem::score {
 
 /// Accuracy and Brier of some of the answers.
 struct Slice {
-  std::string by = {};     // "kind", "options", "gold position"
+  std::string by = {};     // "kind", "language", "options", "gold position", "state length"
   std::string value = {};  // "near_miss", "12", "1" (counted from 1)
   Rate accuracy = {};
   double brier = 0;

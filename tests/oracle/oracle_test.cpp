@@ -31,6 +31,9 @@ class RowMaker {
     row.task = std::array{"noul", "pick", "level", "many"}[static_cast<std::size_t>(n) % 4];
     row.id = row.task + "-" + std::to_string(n / 4);
     row.state_sha256 = "state" + std::to_string(below(30));
+    if (below(4) > 0)
+      row.state_chars = static_cast<std::int64_t>(below(3) == 0 ? below(900) : below(60'000));
+    if (below(3) > 0) row.language = below(2) == 0 ? "en" : "de";
     row.kind = odd(3) ? "" : std::array{"near", "far", "plain"}[below(3)];
     const bool noul = row.task == "noul", level = row.task == "level";
     row.type = noul    ? decision::QuestionType::Noul
