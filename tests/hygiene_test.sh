@@ -22,6 +22,17 @@ refuse "a download server's address in what builds the project; use package clie
 refuse "a merge conflict's mark" '^(<<<<<<[<]|>>>>>>[>]) ' .
 refuse "a to-do without an issue number" '(TOD[O]|FIXM[E])([^(]|\([^#])' src tests bench tools cmake Makefile CMakeLists.txt
 
+refuse "a source that is not in this repository" '(server[s]|decision[s]|flee[t])\.md' src tests bench tools docs README.md
+
+# Every key that deem.toml takes is in its page.
+keys=$(sed -n '/kTop\[\]/,/};/p' src/bench/config.cpp; sed -n '/kMembers = {/,/};/p' src/bench/arm.cpp)
+for key in $(grep -o '"[a-z-]*"' <<<"$keys" | tr -d '"'); do
+  grep -qE "\`$key\`|\[\[$key\]\]" docs/formats/deem-toml.md || {
+    echo "hygiene: deem.toml takes $key, docs/formats/deem-toml.md does not say what it means"
+    status=1
+  }
+done
+
 for package in $(sed -n 's/^[a-z]*: //p' tools/packages.txt); do
   grep -qF "\`$package\`" docs/dependencies.md || {
     echo "hygiene: tools/packages.txt installs $package, docs/dependencies.md does not say why"

@@ -63,8 +63,8 @@ Result<void> read_settings(const codec::Json& settings, Config& config);
 /// Errors: BadInput.
 Result<void> check_config(const Config& config);
 
-/// Reads deem.toml: kit, out, order, seed, repeat, limit, concurrency, max-errors, tasks,
-/// permute, laws, noise, sustained,
+/// Reads deem.toml (docs/formats/deem-toml.md): kit, out, order, seed, repeat, limit, concurrency,
+/// max-errors, tasks, permute, laws, noise, sustained,
 /// [[arm]], [[reading]] (task, name, given, score, chat, empty). Relative paths are taken from
 /// the file's folder. Errors: BadInput "deem.toml:LINE: what".
 Result<Config> load_config(const std::string& path);

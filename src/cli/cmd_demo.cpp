@@ -91,6 +91,8 @@ int run_demo(const Args& args) {
   config.kit = std::filesystem::absolute(join_path(config.out, "kit")).lexically_normal().string();
   config.limit = limit;
   config.arms = demo_arms(*path, threads, full);
+  config.probes.permute = full ? 3 : 1;  // the reverse order is a baseline of the table
+  config.probes.noise = 2;
   if (file_exists(join_path(config.out, "run.json"))) {
     return report_error({Error::Code::BadInput, config.out + ": holds a run already; deem resume " +
                                                     config.out + ", or another --out"});

@@ -10,7 +10,7 @@ namespace {
 using Method = Calibrator::Method;
 
 TEST(Calibrator, TemperatureIsASoftmax) {
-  // decisions.md 9: softmax at T = .85 of [−.3, −1.6, −4.2] → [.8151, .1766, .0083]
+  // published vectors: softmax at T = .85 of [−.3, −1.6, −4.2] → [.8151, .1766, .0083]
   const Calibrator one{.method = Method::Temperature, .temperatures = {{0, 0.85}}};
   const auto p = apply_calibrator(one, std::vector{-0.3, -1.6, -4.2});
   ASSERT_TRUE(p);

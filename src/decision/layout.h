@@ -53,7 +53,7 @@ struct Layout {
   std::string digest() const;  // sha256 over the five texts in this order, "\n\0" between them
 };
 
-/// The reference bench's layout (decisions.md 2.1); byte-identical to run.py's prompts.
+/// The reference bench's layout; byte-identical to run.py's prompts.
 ///   State:\n{state}\n\nQuestion: {instructions}\nOptions:\n{options}\n\nAnswer with the letter of
 ///   the best option only.
 /// with option lines "[{letter}] {key}: {description}".

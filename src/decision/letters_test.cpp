@@ -14,7 +14,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 TEST(ReadLetters, TheDeepPairIsRefusedOnItsMass) {
-  // decisions.md 9: a plausible .61 out of two tokens with a total mass of about 3e-6.
+  // published vectors: a plausible .61 out of two tokens with a total mass of about 3e-6.
   EXPECT_EQ(cause(exactly({-13.2, -13.9})), VoidCause::LowLabelMass);
   EXPECT_EQ(cause(listed({entry("ok", -.01), entry("A", -13.2), entry("B", -13.9)})),
             VoidCause::LowLabelMass);

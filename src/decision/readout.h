@@ -10,7 +10,7 @@
 namespace deem::decision {
 
 /// Constants applied to raw scores; stored in every row. The defaults are OpenJev's published
-/// serving values (decisions.md 2.1), as the reference bench uses them.
+/// serving values, as the reference bench uses them.
 struct Constants {
   double temperature = 0.85;
   double noul_slope = 1.829074;
@@ -24,14 +24,14 @@ inline constexpr double kReferenceFloor = -30.0;
 std::vector<double> softmax(std::span<const double> logits, double temperature = 1.0);
 
 /// p(yes) after the helper's yes/no calibration: p clamped to [1e-4, 1−1e-4],
-/// 1/(1+exp(−(logit(p)/slope + bias))). Vectors: decisions.md 9.
+/// 1/(1+exp(−(logit(p)/slope + bias))).
 double calibrate_noul(double p_yes, const Constants& constants);
 
 /// Index of the largest, the first among equals, as Python's max: a NaN never wins unless it is
 /// first, and then always. Requires a non-empty span.
 std::size_t argmax(std::span<const double> p);
 
-// Confidence under its several names (decisions.md 1.1, 2.2); never a bare "confidence". Each
+// Confidence under its several names; never a bare "confidence". Each
 // requires a non-empty span; expectation does not.
 double confidence_typesafe_choice(std::span<const double> p);  // (max−1/n)/(1−1/n); 1 for n = 1
 double confidence_typesafe_score(std::span<const double> p);   // max(0, 1 − Σ p_i·|i−mode|/D)

@@ -16,7 +16,7 @@ void expect_near(std::span<const double> got, std::vector<double> want, double t
   for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], tolerance) << i;
 }
 
-// Expected numbers: decisions.md 9, and CPython 3.11 where all digits are given.
+// Expected numbers: published vectors, and CPython 3.11 where all digits are given.
 
 TEST(Softmax, AtTheServingTemperature) {
   expect_near(softmax(std::vector{-.3, -1.6, -4.2}, .85), {.8151, .1766, .0083}, 5e-5);

@@ -63,9 +63,9 @@ std::vector<ColumnTable> tables_of(const CalibrateReport& report) {
     const std::string name = fit.column.text();
     if (out.empty() || out.back().name != name) {
       out.push_back({name,
-                     {.head = {"task", "n", "method", "constants", "log loss", "Brier", "ECE",
-                               "Brier change [95 %]"},
-                      .left = 1},
+                     {.head = head_of({"task", "n", "method", "constants", "log loss", "Brier",
+                                       "ECE", "Brier change [95 %]"},
+                                      1)},
                      {}});
     }
     if (!fit.entry.task.empty() && fit.unanswered > 0) {

@@ -41,9 +41,9 @@ std::string constants_of(const Candidate& candidate) {
 }
 
 Table candidates_table(const Choice& choice, std::size_t shown) {
-  Table table{.head = {"", "arm reading:variant", "constants by", "accuracy [95 %]", "Brier", "ECE",
-                       "behind [95 %]", "no answer", "time", "tokens"},
-              .left = 3};
+  Table table{.head = head_of({"", "arm reading:variant", "constants by", "accuracy [95 %]",
+                               "Brier", "ECE", "behind [95 %]", "no answer", "time", "tokens"},
+                              3)};
   const std::size_t most = shown == 0 ? choice.candidates.size() : shown;
   for (std::size_t k = 0; k < choice.candidates.size(); ++k) {
     if (k >= most && k != choice.chosen && k != choice.cheapest) continue;
@@ -225,6 +225,26 @@ std::string as_markdown(const ChooseReport& report) {
   }
   if (!report.notes.empty()) out += "\n## To know\n\n";
   for (const std::string& note : report.notes) out += "- " + cell(note) + "\n";
+  return out;
+}
+
+Section as_section(const ChooseReport& report) {
+  Section out{.id = "choosing", .title = "Choosing a reading"};
+  out.explanation = "Every reading by its own constants and by fitted ones, " +
+                    head_sentence(report) +
+                    ". The price of choosing is what the best one's figure "
+                    "flatters: expect the procedure's figure on new items.";
+  for (const Choice& choice : report.choices) {
+    if (!choice.refused.empty()) {
+      out.tables.push_back({.caption = title(choice) + ": nothing chosen, " + choice.refused});
+      continue;
+    }
+    Table table = candidates_table(choice, report.shown);
+    table.caption = title(choice);
+    for (const std::string& sentence : sentences(choice, report.by))
+      table.caption += ". " + sentence;
+    out.tables.push_back(std::move(table));
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/section.h"
 #include "score/calibrate.h"
 #include "score/choose.h"
 
@@ -21,6 +22,9 @@ struct ChooseReport {
 std::string as_text(const ChooseReport& report, std::size_t width, bool colour);
 std::string as_markdown(const ChooseReport& report);
 std::string as_json(const ChooseReport& report);  // schema deem.choose/1, docs/formats/choose.md
+
+/// The same as parts of a report: a table and sentences a task.
+Section as_section(const ChooseReport& report);
 
 /// What `deem calibrate` prints.
 struct CalibrateReport {

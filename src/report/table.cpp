@@ -8,9 +8,19 @@
 
 namespace deem::report {
 
+std::vector<Table::Head> head_of(std::vector<std::string> names, std::size_t left) {
+  std::vector<Table::Head> out;
+  for (std::string& name : names) out.push_back({std::move(name), out.size() >= left});
+  return out;
+}
+
 std::string as_text(const Table& table, bool colour) {
   std::vector<std::size_t> widths;
-  for (const std::string& name : table.head) widths.push_back(count_code_points(name));
+  std::vector<std::string> names;
+  for (const Table::Head& head : table.head) {
+    names.push_back(head.name);
+    widths.push_back(count_code_points(head.name));
+  }
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < row.size(); ++i)
       widths[i] = std::max(widths[i], count_code_points(row[i]));
@@ -18,12 +28,12 @@ std::string as_text(const Table& table, bool colour) {
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string out = " ";
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      out += (i > 1 ? "  " : " ") + pad(cells[i], widths[i], i >= table.left);
+      out += (i > 1 ? "  " : " ") + pad(cells[i], widths[i], table.head[i].number);
     }
     while (out.ends_with(' ')) out.pop_back();
     return out;
   };
-  std::string out = line(table.head);
+  std::string out = line(names);
   out = (colour ? "\033[2m" + out + "\033[0m" : out) + "\n";
   for (const auto& row : table.rows) out += line(row) + "\n";
   return out;
@@ -31,9 +41,9 @@ std::string as_text(const Table& table, bool colour) {
 
 std::string as_markdown(const Table& table) {
   std::string out = "|";
-  for (const std::string& name : table.head) out += " " + cell(name) + " |";
+  for (const Table::Head& head : table.head) out += " " + cell(head.name) + " |";
   out += "\n|";
-  for (std::size_t i = 0; i < table.head.size(); ++i) out += i < table.left ? " --- |" : " ---: |";
+  for (const Table::Head& head : table.head) out += head.number ? " ---: |" : " --- |";
   out += "\n";
   for (const auto& row : table.rows) {
     out += "|";

@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "report/section.h"
+
 namespace deem::report {
 
-struct Table {
-  std::vector<std::string> head = {};
-  std::vector<std::vector<std::string>> rows = {};  // as many cells as the head
-  std::size_t left = 1;                             // columns set left; the rest right
-};
+/// A head of names: the first `left` columns hold texts, the others numbers.
+std::vector<Table::Head> head_of(std::vector<std::string> names, std::size_t left);
 
 /// Each line indented by two; a column is as wide as its widest cell.
 std::string as_text(const Table& table, bool colour);

@@ -26,7 +26,7 @@ ReadingRecord::Round round_of(std::size_t first, std::vector<double> logprobs) {
   return round;
 }
 
-// decisions.md 9: softmax at T = 0.85 of [-.3, -1.6, -4.2].
+// published vectors: softmax at T = 0.85 of [-.3, -1.6, -4.2].
 TEST(AnswerOf, LettersAreASoftmaxAtTheRowsTemperature) {
   ReadingRecord reading;
   reading.rounds = {round_of(0, {-0.3, -1.6, -4.2})};
@@ -38,7 +38,7 @@ TEST(AnswerOf, LettersAreASoftmaxAtTheRowsTemperature) {
   EXPECT_EQ(answer->choice, 0U);
 }
 
-// decisions.md 9: noul of (-.10, -2.60).
+// published vectors: noul of (-.10, -2.60).
 TEST(AnswerOf, NoulTakesSlopeAndBias) {
   ReadingRecord reading;
   reading.rounds = {round_of(0, {-0.10, -2.60})};
@@ -48,7 +48,7 @@ TEST(AnswerOf, NoulTakesSlopeAndBias) {
   EXPECT_NEAR(answer->probs[1], 1 - 0.833135, 5e-7);
 }
 
-// decisions.md 9: logits [1,.2,2,-1], T = 1, groups of 2, as the flat softmax.
+// published vectors: logits [1,.2,2,-1], T = 1, groups of 2, as the flat softmax.
 TEST(AnswerOf, ATournamentIsTheFlatSoftmaxWhereLogitsDoNotDependOnContext) {
   Row row = row_of(4);
   row.constants.temperature = 1;

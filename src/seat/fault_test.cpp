@@ -1,4 +1,4 @@
-// Each kind of server × each shape and fault of servers.md: what the adapter and the judge of
+// Each kind of server × each shape and fault seen in the wild: what the adapter and the judge of
 // readings make of it.
 #include <algorithm>
 #include <array>

@@ -25,7 +25,7 @@ struct Reply {
   Usage usage;
 };
 
-/// OpenAI's chat form as vLLM, llama-server and the rest send it (servers.md 4.1, 4.2). A token
+/// OpenAI's chat form as vLLM, llama-server and the rest send it. A token
 /// spelled "token_id:N" gets its id and no text.
 Result<Reply> parse_chat_reply(std::string_view bytes);
 

@@ -9,7 +9,7 @@
 namespace deem::seat {
 namespace {
 
-// The reply of servers.md 4.1.
+// A reply of vLLM's chat route.
 constexpr std::string_view kChat = R"({"id":"x","model":"m","choices":[{"index":0,
   "message":{"role":"assistant","content":"B"},"finish_reason":"length","logprobs":{"content":[
   {"token":"B","logprob":-0.12,"bytes":[66],"top_logprobs":[{"token":"B","logprob":-0.12,"bytes":[66]},

@@ -16,7 +16,7 @@ namespace deem::seat {
 
 enum class ServerKind { Vllm, Ollama, LlamaServer, OpenAi };
 
-/// Ways a server's answer to a decision goes wrong, each seen in the wild (servers.md). Those of
+/// Ways a server's answer to a decision goes wrong, each seen in the wild. Those of
 /// the first group need a route that returns log-probabilities, the rest take any.
 enum class Fault {
   NullLogprobs,     // "logprobs": null
