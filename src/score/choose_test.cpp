@@ -218,6 +218,21 @@ TEST(Calibrate, IsTheSameForTheSameRows) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].entry, b[i].entry);
 }
 
+TEST(Calibrate, LeavesProbeRowsOutAsChooseDoes) {
+  const std::vector<Row> plain = rows_of(60, 9);
+  std::vector<Row> probed = plain;
+  for (Row row : rows_of(60, 10)) {  // other answers to the same items
+    row.probe = "order:reverse";
+    row.readings["only here"] = texts(0, 6, .1);
+    probed.push_back(std::move(row));
+  }
+  const auto a = calibrate(plain), b = calibrate(probed);
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].entry, b[i].entry);
+  const auto x = choose(plain, {}), y = choose(probed, {});
+  ASSERT_EQ(x.at(0).candidates.size(), y.at(0).candidates.size());
+}
+
 TEST(Calibrate, RefusesBelowTheStatedNumber) {
   for (const Calibrated& one : calibrate(rows_of(20, 1)))
     EXPECT_EQ(one.refused, "20 labelled answers, 30 are needed");

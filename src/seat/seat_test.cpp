@@ -245,6 +245,10 @@ TEST(LlamaServerSeat, IdentifiesProvesAndReadsByIds) {
   const auto body = codec::parse_json(server.last_body("/completion"));
   EXPECT_EQ(body->get_bool("post_sampling_probs"), false);
   EXPECT_EQ(body->get_bool("cache_prompt"), true);
+  Schedule cold;
+  cold.cold = true;
+  ASSERT_TRUE(seat->first_position(four_letters(), cold));
+  EXPECT_EQ(codec::parse_json(server.last_body("/completion"))->get_bool("cache_prompt"), false);
   EXPECT_EQ(body->get_int("n_probs"), 20);
   const auto reply = seat->first_position(four_letters(), {});
   EXPECT_EQ(reply->position.top.size(), 20u);

@@ -115,6 +115,18 @@ TEST_P(LocalModel, SharedPrefixesGiveTheProbabilitiesOfUnsharedEvaluation) {
   }
 }
 
+TEST_P(LocalModel, AColdCallUsesNothingEvaluatedBefore) {
+  const auto first = seat_->first_position(question(0), {});
+  Schedule cold;
+  cold.cold = true;
+  const auto again = seat_->first_position(question(0), cold);
+  ASSERT_TRUE(first && again);
+  EXPECT_EQ(again->usage.cached_tokens, 0);
+  expect_same(letters(first), letters(again));
+  (void)seat_->first_position(question(0), {});
+  EXPECT_GT(*seat_->first_position(question(0), {})->usage.cached_tokens, 0) << "as before it";
+}
+
 TEST_P(LocalModel, TheStateIsEvaluatedOnceAndCountedAsCached) {
   const std::size_t before = seat_->tokens_run();
   const auto first = seat_->first_position(question(0), {});
