@@ -92,7 +92,7 @@ int run_demo(const Args& args) {
   config.limit = limit;
   config.arms = demo_arms(*path, threads, full);
   config.probes.permute = full ? 3 : 1;  // the reverse order is a baseline of the table
-  config.probes.noise = 2;
+  config.probes.noise = 1;
   if (file_exists(join_path(config.out, "run.json"))) {
     return report_error({Error::Code::BadInput, config.out + ": holds a run already; deem resume " +
                                                     config.out + ", or another --out"});

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "decision/question.h"
 #include "report/format.h"
+#include "report/table.h"
 
 namespace deem::report {
 namespace {
@@ -343,6 +344,21 @@ std::string tables_as_markdown(const std::vector<ProbeTable>& tables) {
       for (const std::string& text : row) out += " " + cell(text) + " |";
       out += "\n";
     }
+  }
+  return out;
+}
+
+std::optional<Section> probes_section(const score::ProbeFigures& probes) {
+  std::vector<ProbeTable> tables = probe_tables(probes);
+  if (tables.empty()) return std::nullopt;
+  Section out{.id = "probes", .title = "Order, coherence and noise"};
+  out.explanation =
+      "The same items asked again another way: with the options in other orders, under laws a "
+      "sound answer obeys, and exactly as before. What changes here is no property of the item.";
+  for (ProbeTable& table : tables) {
+    out.tables.push_back({.caption = table.title + ". " + table.says,
+                          .head = head_of(std::move(table.header), table.names),
+                          .rows = std::move(table.rows)});
   }
   return out;
 }

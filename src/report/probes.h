@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "codec/json.h"
 #include "report/report.h"
+#include "report/section.h"
 #include "score/score_rows.h"
 
 namespace deem::report {
@@ -35,6 +37,9 @@ codec::Json probes_json(const score::ProbeFigures& probes, const std::vector<Arm
 
 /// "load 0.91 s, ready 1.20 s, first answer 2.10 s; peak memory 612 MiB (…)"; "" for nothing known.
 std::string cost_text(const ArmCost& cost);
+
+/// The tables as one part of a report; none without tables.
+std::optional<Section> probes_section(const score::ProbeFigures& probes);
 
 /// For a terminal of `width` columns.
 std::string tables_as_text(const std::vector<ProbeTable>& tables, std::size_t width, bool colour);

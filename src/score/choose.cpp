@@ -8,8 +8,8 @@
 
 #include "decision/baseline.h"
 #include "decision/readout.h"
+#include "score/align.h"
 #include "score/answer.h"
-#include "score/fit_sample.h"
 
 namespace deem::score {
 namespace {
@@ -18,7 +18,6 @@ using decision::Calibrator;
 using Method = Calibrator::Method;
 using record::Row;
 
-constexpr double kAskedShare = 0.9;
 constexpr double kPower = 2.801585;  // z(.975) + z(.80)
 
 double value_of(const Losses& losses, Criterion by) {
@@ -45,14 +44,6 @@ double value_of(const record::FitFigures& figures, Criterion by) {
   return 0;
 }
 
-/// A column on the items that all columns share, in one order.
-struct Aligned {
-  FitSample from = {};
-  RawSample sample = {};
-  std::vector<Method> methods = {};
-  bool own = false;  // has probabilities by its own constants
-};
-
 /// One candidate's held-out predictions.
 struct Predicted {
   std::size_t column = 0;
@@ -75,12 +66,16 @@ class Chooser {
   Chooser(const std::vector<const Row*>& rows, const std::vector<ColumnName>& columns,
           const ChooseOptions& options, Choice& out)
       : rows_(rows), options_(options), out_(out) {
-    gather(columns);
+    Alignment found = align_columns(rows, columns, options.most_items, options.seed);
+    columns_ = std::move(found.columns);
+    items_ = std::move(found.items);
+    out.left_out = found.left_out;
+    out.states = found.states;
+    out.notes = std::move(found.notes);
   }
 
   void run() {
     out_.n = columns_.empty() ? 0 : columns_.front().sample.size();
-    out_.states = states_;
     if (columns_.empty()) {
       out_.refused = "no labelled answers";
       return;
@@ -105,92 +100,6 @@ class Chooser {
   }
 
  private:
-  void gather(const std::vector<ColumnName>& names) {
-    std::vector<FitSample> samples;
-    std::set<ItemName> all;
-    for (const ColumnName& name : names) {
-      samples.push_back(fit_sample(rows_, name));
-      all.insert(samples.back().names.begin(), samples.back().names.end());
-    }
-    std::map<ItemName, std::size_t> asked;  // by how many of the columns that stay
-    std::vector<std::size_t> kept;
-    for (std::size_t c = 0; c < names.size(); ++c) {
-      const FitSample& sample = samples[c];
-      if (sample.names.empty() || sample.unanswered == sample.names.size()) continue;
-      if (static_cast<double>(sample.names.size()) <
-          kAskedShare * static_cast<double>(all.size())) {
-        out_.notes.push_back(names[c].text() + ": left out, asked only " +
-                             std::to_string(sample.names.size()) + " of " +
-                             std::to_string(all.size()) + " items");
-        continue;
-      }
-      kept.push_back(c);
-      for (const ItemName& item : sample.names) ++asked[item];
-    }
-    std::map<ItemName, std::size_t> place;
-    for (const auto& [item, count] : asked) {
-      if (count == kept.size()) place.emplace(item, 0);
-    }
-    if (place.size() < all.size() && !kept.empty()) {
-      out_.notes.push_back(std::to_string(all.size() - place.size()) +
-                           " items that not every column was asked are left out");
-    }
-    limit_items(place);
-    std::size_t next = 0;
-    for (auto& [item, index] : place) index = next++;
-    for (const std::size_t c : kept) align(names[c], std::move(samples[c]), place);
-    for (const auto& [item, index] : place) items_.insert(item);
-  }
-
-  /// Leaves whole states out, in seeded order, until the rest is within the limit.
-  void limit_items(std::map<ItemName, std::size_t>& place) {
-    if (place.size() <= options_.most_items) return;
-    std::map<std::string, std::vector<ItemName>> by_state;
-    std::set<ItemName> seen;
-    for (const Row* row : rows_) {
-      const ItemName name{row->task, row->id, row->repeat};
-      if (place.contains(name) && seen.insert(name).second)
-        by_state[state_of(*row)].push_back(name);
-    }
-    std::vector<const std::vector<ItemName>*> order;
-    for (const auto& [state, items] : by_state) order.push_back(&items);
-    Random random(options_.seed);
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-    const std::size_t before = place.size();
-    for (const auto* items : order) {
-      if (place.size() <= options_.most_items) break;
-      for (const ItemName& name : *items) place.erase(name);
-    }
-    out_.left_out = before - place.size();
-  }
-
-  void align(const ColumnName& name, FitSample from, const std::map<ItemName, std::size_t>& place) {
-    std::vector<std::size_t> source(place.size());
-    for (std::size_t i = 0; i < from.names.size(); ++i) {
-      const auto found = place.find(from.names[i]);
-      if (found != place.end()) source[found->second] = i;
-    }
-    Aligned out;
-    std::map<std::size_t, std::size_t> clusters;
-    std::size_t unanswered = 0;
-    for (const std::size_t i : source) {
-      const RawSample::Item& item = from.sample.item(i);
-      const std::size_t cluster = clusters.try_emplace(item.cluster, clusters.size()).first->second;
-      const auto own = item.scores > 0 ? from.sample.probs(i, Calibrator{})
-                                       : std::optional<std::vector<double>>();
-      out.sample.add(from.sample.scores(item), item.options, item.label, cluster,
-                     own ? std::span<const double>(*own) : std::span<const double>());
-      unanswered += item.scores == 0 ? 1 : 0;
-    }
-    from.unanswered = unanswered;
-    states_ = clusters.size();
-    out.from = std::move(from);
-    out.methods = methods_for(out.sample);
-    out.own = std::ranges::find(out.methods, Method::None) != out.methods.end();
-    columns_.push_back(std::move(out));
-    names_.push_back(name);
-  }
-
   void predict() {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const Aligned& column = columns_[c];
@@ -237,7 +146,7 @@ class Chooser {
     for (const std::size_t k : order_) {
       const Predicted& one = predicted_[k];
       const FitSample& from = columns_[one.column].from;
-      Candidate out{.column = names_[one.column],
+      Candidate out{.column = columns_[one.column].name,
                     .mode = from.mode,
                     .fitted = one.fitted,
                     .calibrator = one.final,
@@ -366,9 +275,7 @@ class Chooser {
   const ChooseOptions& options_;
   Choice& out_;
   std::vector<Aligned> columns_;
-  std::vector<ColumnName> names_;
   std::set<ItemName> items_;
-  std::size_t states_ = 0;
   std::vector<std::size_t> fold_of_;
   std::vector<Split> splits_;
   std::vector<Predicted> predicted_;
