@@ -55,7 +55,7 @@ void add_flags(CLI::App& app, AskFlags& flags) {
   app.add_option("--timeout", flags.timeout, "seconds a request may take");
   app.add_option("--key-env", flags.key_env, "environment variable that holds the bearer key");
   app.add_option("--key-file", flags.key_file, "file that holds the bearer key");
-  app.add_flag("--json", flags.json, "the whole row as JSON");
+  app.add_flag("--json", flags.json, "the whole row and its answers as JSON");
 }
 
 constexpr std::size_t kMostStateBytes = 64 << 20;
@@ -207,11 +207,12 @@ int run_ask(const Args& args) {
   const bench::Census census;
   const bench::Asker asker(*kit, census, *identity, **seat, memo);
   const record::Row row = asker.ask(*arm, {0, 0, {0}, 0}).front();
+  const record::Fit* applied = arm->calibration.empty() ? nullptr : &fit;
   if (flags.json) {
-    fmt::print("{}\n", record::format_row(row));
+    fmt::print("{}\n", answers_json(row, applied));
     return answers_code(row);
   }
-  return print_answers(row, arm->calibration.empty() ? nullptr : &fit);
+  return print_answers(row, applied);
 }
 
 }  // namespace deem::cli

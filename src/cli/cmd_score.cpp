@@ -11,7 +11,6 @@
 #include "cli/verbs.h"
 #include "report/report.h"
 #include "score/answer.h"
-#include "score/fitted.h"
 #include "score/seed_lines.h"
 
 namespace deem::cli {
@@ -134,87 +133,6 @@ int run_score(const Args& args) {
     return report_error({Error::Code::BadInput, "--calibration: seed-lines takes none"});
   }
   return show_score(paths, *format, false, calibration);
-}
-
-int answers_code(const record::Row& row) {
-  int code = kDone;
-  for (const auto& [name, reading] : row.readings) {
-    if (reading.error && !reading.unsupported) return kOutsideFailed;
-    for (const std::string& variant : score::variants_of(reading)) {
-      if (!score::answer_of(row, reading, variant)) code = kNotMeasured;
-    }
-    if (reading.unsupported || reading.cause != decision::VoidCause::None) code = kNotMeasured;
-  }
-  return code;
-}
-
-namespace {
-
-void print_answer(const record::Row& row, const std::string& name, const score::Answer& answer,
-                  const std::string& calibrated) {
-  if (answer.probs.empty()) {
-    fmt::print("{}  {:.6g}  (a bare score; calibrated: {})\n", name, answer.score.value_or(0),
-               calibrated);
-    return;
-  }
-  fmt::print("{}  {}  calibrated: {}\n", name, printable(row.keys[answer.choice], 80), calibrated);
-  for (std::size_t i = 0; i < answer.probs.size(); ++i) {
-    fmt::print("    {:.4f}  {}\n", answer.probs[i], printable(row.keys[i], 80));
-  }
-}
-
-/// The entry for a reading of an asked row. A likelihood reading is known by its texts, whatever
-/// the kit calls it.
-const record::FitEntry* entry_of(const record::Fit& fit, const record::Row& row,
-                                 const std::string& name, const record::ReadingRecord& reading,
-                                 const std::string& variant) {
-  if (name != "likelihood") return score::entry_for(fit, row, name, reading, variant);
-  for (const record::FitEntry& entry : fit.entries) {
-    if (entry.prompt_digest.empty() || entry.prompt_digest != reading.prompt_sha256) continue;
-    const auto* found = score::entry_for(fit, row, entry.reading, reading, variant);
-    if (found != nullptr) return found;
-    if (entry.variant == variant && entry.type == row.type) return &entry;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-int print_answers(const record::Row& row, const record::Fit* fit) {
-  for (const auto& [name, reading] : row.readings) {
-    if (reading.error) {
-      fmt::print(stderr, "deem: {}: {}\n", name, printable(*reading.error, 1'000));
-      continue;
-    }
-    if (reading.cause != decision::VoidCause::None) {
-      fmt::print(stderr, "deem: {}: void: {}\n", name, decision::to_string(reading.cause));
-      continue;
-    }
-    if (reading.kind == record::ReadingRecord::Kind::Written)
-      fmt::print("reply  {}\n", printable(reading.reply, 1'000));
-    for (const std::string& variant : score::variants_of(reading)) {
-      const std::string column = name + ":" + variant;
-      const auto answer = score::answer_of(row, reading, variant);
-      if (!answer) {
-        fmt::print("{}  no answer{}\n", column,
-                   reading.kind == record::ReadingRecord::Kind::Written ? " (unparsed)" : "");
-        continue;
-      }
-      print_answer(row, column, *answer, "false");
-      const record::FitEntry* entry =
-          fit == nullptr ? nullptr : entry_of(*fit, row, name, reading, variant);
-      if (entry == nullptr) continue;
-      if (const auto fitted = score::fitted_answer(row, reading, variant, *entry)) {
-        print_answer(row, column + std::string(score::kFitSuffix), *fitted,
-                     "true (" + printable(fit->name, 80) +
-                         (entry->task.empty() ? "" : ", task " + printable(entry->task, 80)) + ")");
-      }
-    }
-    fmt::print("{:.0f} ms", reading.planned_to_done_s * 1e3);
-    if (reading.prompt_tokens) fmt::print(", {} prompt tokens", *reading.prompt_tokens);
-    fmt::print("\n");
-  }
-  return answers_code(row);
 }
 
 }  // namespace deem::cli

@@ -23,6 +23,10 @@ int show_score(const std::vector<std::string>& paths, OutputFormat format, bool 
 /// The exit code one row's readings come to: 4 when the seat failed, 3 when one gave no answer.
 int answers_code(const record::Row& row);
 
+/// The row without its checksum, and `answers`: each variant's `column`, `choice` and `probs` in
+/// the order of `keys`, and whether a fit made them (`calibrated`, `fit`).
+std::string answers_json(const record::Row& row, const record::Fit* fit = nullptr);
+
 /// One row's answers under every variant, for a person; void and failed readings on stderr.
 /// With a fit each variant it has constants for is printed through them too.
 int print_answers(const record::Row& row, const record::Fit* fit = nullptr);
