@@ -18,6 +18,7 @@ constexpr std::array kVerbs = {
     Verb{"ask", "one decision, one seat", run_ask},
     Verb{"score", "figures from rows on disk, no seat needed", run_score},
     Verb{"compare", "columns of one run or of several, item by item, with gates", run_compare},
+    Verb{"report", "a page to look at, from rows on disk", run_report},
     Verb{"kit check", "is a kit sound: every problem with file and line", run_kit_check},
     Verb{"kit show", "what is in a kit; one item's prompt", run_kit_show},
     Verb{"kit import", "turn another format into a kit of ours", run_kit_import},

@@ -51,6 +51,7 @@ int run_resume(const Args& args);
 int run_ask(const Args& args);
 int run_score(const Args& args);
 int run_compare(const Args& args);
+int run_report(const Args& args);
 int run_kit_check(const Args& args);
 int run_kit_show(const Args& args);
 int run_kit_import(const Args& args);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "codec/json.h"
+#include "report/report.h"
 #include "score/resample.h"
 
 namespace deem::report {
@@ -22,5 +23,8 @@ inline codec::Json interval(const std::optional<score::Interval>& value) {
   if (!value) return {};
   return codec::Json::object({{"low", value->low}, {"high", value->high}});
 }
+
+/// What as_json of report.h prints.
+codec::Json score_document(const score::Scores& scores, const Heading& heading);
 
 }  // namespace deem::report

@@ -11,7 +11,7 @@ std::vector<CurvePoint> risk_coverage_points(const RiskCoverage& curve) {
   out.reserve(curve.runs().size());
   for (const RiskCoverage::Run& run : curve.runs()) {
     const auto n = static_cast<double>(run.n);
-    out.push_back({n / all, static_cast<double>(run.wrong) / n});
+    out.push_back({n / all, static_cast<double>(run.wrong) / n, run.confidence});
   }
   return out;
 }
@@ -22,7 +22,7 @@ std::vector<CurvePoint> ecdf_points(std::vector<double> values) {
   const auto all = static_cast<double>(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i + 1 < values.size() && values[i + 1] == values[i]) continue;
-    out.push_back({values[i], static_cast<double>(i + 1) / all});
+    out.push_back({values[i], static_cast<double>(i + 1) / all, 0});
   }
   return out;
 }

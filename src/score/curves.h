@@ -9,6 +9,7 @@ namespace deem::score {
 
 struct CurvePoint {
   double x = 0, y = 0;
+  double at = 0;  // risk and coverage: the confidence from which on one acts; else 0
   bool operator==(const CurvePoint&) const = default;
 };
 

@@ -45,17 +45,17 @@ TEST(Curves, RiskIsTheShareWrongAmongTheMostConfident) {
   judged.add(std::vector{0.6, 0.4}, 0, 1, 0);
   const auto points = risk_coverage_points(RiskCoverage(judged));
   ASSERT_EQ(points.size(), 3U);
-  EXPECT_EQ(points[0], (CurvePoint{0.25, 0}));
-  EXPECT_EQ(points[1], (CurvePoint{0.75, 1.0 / 3}));  // two of equal confidence come together
-  EXPECT_EQ(points[2], (CurvePoint{1, 0.5}));
+  EXPECT_EQ(points[0], (CurvePoint{0.25, 0, 0.9}));
+  EXPECT_EQ(points[1], (CurvePoint{0.75, 1.0 / 3, 0.8}));  // two of equal confidence come together
+  EXPECT_EQ(points[2], (CurvePoint{1, 0.5, 0.6}));
 }
 
 TEST(Curves, EcdfRisesAtEachDistinctValue) {
   const auto points = ecdf_points({3, 1, 2, 1});
   ASSERT_EQ(points.size(), 3U);
-  EXPECT_EQ(points[0], (CurvePoint{1, 0.5}));
-  EXPECT_EQ(points[1], (CurvePoint{2, 0.75}));
-  EXPECT_EQ(points[2], (CurvePoint{3, 1}));
+  EXPECT_EQ(points[0], (CurvePoint{1, 0.5, 0}));
+  EXPECT_EQ(points[1], (CurvePoint{2, 0.75, 0}));
+  EXPECT_EQ(points[2], (CurvePoint{3, 1, 0}));
 }
 
 TEST(Curves, NothingGivesNoPoints) {
@@ -65,7 +65,7 @@ TEST(Curves, NothingGivesNoPoints) {
 
 TEST(Curves, ThinningKeepsTheEndsAndOnlyTruePoints) {
   std::vector<CurvePoint> points;
-  for (int i = 0; i < 10; ++i) points.push_back({static_cast<double>(i), 0});
+  for (int i = 0; i < 10; ++i) points.push_back({static_cast<double>(i), 0, 0});
   const auto few = thinned(points, 4);
   ASSERT_EQ(few.size(), 4U);
   EXPECT_EQ(few[0].x, 0);
@@ -156,9 +156,13 @@ TEST(Evidence, CurvesHaveAllTasksThenEach) {
   ASSERT_EQ(evidence.curves[0].tasks.size(), 2U);
   EXPECT_EQ(evidence.curves[0].tasks[0].task, "");
   EXPECT_EQ(evidence.curves[0].tasks[1].task, "t");
-  EXPECT_EQ(evidence.curves[0].tasks[1].latency, (std::vector<CurvePoint>{{1, 0.5}, {2, 1}}));
-  EXPECT_EQ(evidence.curves[0].tasks[1].risk_coverage,
-            (std::vector<CurvePoint>{{0.5, 1}, {1, 0.5}}));
+  EXPECT_EQ(evidence.curves[0].tasks[1].latency, (std::vector<CurvePoint>{{1, 0.5, 0}, {2, 1, 0}}));
+  const auto& risk = evidence.curves[0].tasks[1].risk_coverage;  // .9 wrong, then .7 right
+  ASSERT_EQ(risk.size(), 2U);
+  EXPECT_EQ(risk[0].x, 0.5);
+  EXPECT_EQ(risk[0].y, 1);
+  EXPECT_NEAR(risk[0].at, 0.9, 1e-12);
+  EXPECT_EQ(risk[1].y, 0.5);
 }
 
 }  // namespace
