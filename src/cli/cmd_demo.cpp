@@ -7,6 +7,7 @@
 #include "base/embedded.h"
 #include "base/file.h"
 #include "bench/run.h"
+#include "cli/make_report.h"
 #include "cli/run_flags.h"
 #include "cli/show_score.h"
 #include "cli/verbs.h"
@@ -59,6 +60,20 @@ std::vector<bench::Arm> demo_arms(const std::string& model, int threads, bool fu
   return {letters, texts, written};
 }
 
+/// The page of a run that has just ended, beside its rows. What the run came to stays the exit code
+/// unless the page can not be written.
+int add_page(const std::string& folder, int code) {
+  const Result<MadeReport> made = make_report({folder}, /*prompts=*/true);
+  if (!made) return report_error(made.error());
+  const std::string path = join_path(folder, "report.html");
+  const std::string page = report::as_html(made->report, made->gathered.rows);
+  if (const Result<void> written = write_report(path, page, /*force=*/false); !written) {
+    return report_error(written.error());
+  }
+  fmt::print(stderr, "page    {}\n", path);
+  return code;
+}
+
 }  // namespace
 
 int run_demo(const Args& args) {
@@ -104,7 +119,8 @@ int run_demo(const Args& args) {
     std::filesystem::remove_all(config.kit, ignored);
     if (new_folder) std::filesystem::remove(config.out, ignored);  // when empty
   }
-  return finish_run(outcome, config.out, *format, quiet);
+  const int code = finish_run(outcome, config.out, *format, quiet);
+  return code == kDone || code == kNotMeasured ? add_page(config.out, code) : code;
 }
 
 }  // namespace deem::cli

@@ -112,6 +112,23 @@ std::string dominated(const PageContext& page, const PlotGroup& group) {
          "</details>";
 }
 
+/// Which arms evaluate items together, so that a time is a share.
+std::string shared_times(const PageContext& page) {
+  std::string names;
+  for (const std::string& arm : arms_of(page)) {
+    int group = 1;
+    for (const score::Column& column : page.report.scores.columns) {
+      if (column.arm == arm) group = std::max(group, column.all.group);
+    }
+    if (group > 1) {
+      names += fmt::format("{}{} (up to {})", names.empty() ? "" : ", ", visible(arm), group);
+    }
+  }
+  if (names.empty()) return {};
+  return "<p class=\"how\">Items evaluated together, so that a time is a share of a group’s: " +
+         html(names) + ".</p>";
+}
+
 std::string navigation(const std::string& body) {
   std::string out;
   for (const auto& [id, name] : {std::pair("verdict", "Verdict"),
@@ -190,6 +207,7 @@ std::string plots_part(const PageContext& page) {
     std::string body = "<div class=\"grid\">";
     for (const Plot& plot : group.plots) body += figure(page, group, plot);
     body += "</div>" + dominated(page, group);
+    if (group.id == "frontier" || group.id == "latency") body += shared_times(page);
     if (page.report.scores.tasks.size() > kMostTasks) {
       body += fmt::format("<p class=\"how\">Plots of the first {} of {} tasks.</p>", kMostTasks,
                           page.report.scores.tasks.size());

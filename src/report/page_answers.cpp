@@ -78,7 +78,7 @@ std::string contests_part(const PageContext& page) {
         contest.shown.size() < contest.differ
             ? fmt::format(" The {} on which both are surest:", contest.shown.size())
             : std::string(),
-        cases);
+        "<div class=\"cases\">" + cases + "</div>");
   }
   if (body.empty()) return {};
   return section(
@@ -109,11 +109,11 @@ std::string mistakes_part(const PageContext& page) {
           row.kind.empty() ? std::string() : " · <span class=\"id\">" + html(row.kind) + "</span>",
           prompt_of(page, m.row, column.reading), reply_of(row, column.reading));
     }
-    body +=
-        fmt::format("<div{}{}><h3>{}</h3><p>{}: <b>{}</b> of {} wrong{}</p>{}</div>",
-                    task_data(page, lead.task), column_data(page, lead.column), html(lead.task),
-                    column_name(page, lead.column), wrong, f.accuracy.n,
-                    shown < wrong ? fmt::format("; the {} most confident:", shown) : ".", cases);
+    body += fmt::format("<div{}{}><h3>{}</h3><p>{}: <b>{}</b> of {} wrong{}</p>{}</div>",
+                        task_data(page, lead.task), column_data(page, lead.column), html(lead.task),
+                        column_name(page, lead.column), wrong, f.accuracy.n,
+                        shown < wrong ? fmt::format("; the {} most confident:", shown) : ".",
+                        "<div class=\"cases\">" + cases + "</div>");
   }
   return section("mistakes", "Worst mistakes",
                  "Confident and wrong: what the best column of each task said with the highest "

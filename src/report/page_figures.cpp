@@ -170,7 +170,7 @@ std::string verdict_part(const PageContext& page) {
       cards +=
           "<div class=\"scale\">" +
           interval_bar(f.accuracy.value, f.accuracy.low, f.accuracy.high, baseline_marks(f),
-                       "accuracy " + with_interval(f.accuracy)) +
+                       "accuracy " + with_interval(f.accuracy), true) +
           "<div class=\"ends\" aria-hidden=\"true\"><span>0</span><span>accuracy, baselines as "
           "ticks</span><span>1</span></div></div>";
     }

@@ -79,7 +79,7 @@ std::string counts_part(const PageContext& page) {
   std::string head;
   for (const char* name :
        {"arm reading", "task", "rows", "asked", "answered", "labelled", "refused", "void", "causes",
-        "unparsed", "errors", "unsupported", "prompt tokens", "of them cached"}) {
+        "unparsed", "errors", "unsupported", "prompt tokens", "cached"}) {
     head += std::string("<th scope=\"col\">") + name + "</th>";
   }
   std::string notes;

@@ -18,6 +18,7 @@ struct Axis {
   Unit unit = Unit::Share;
   bool log = false;
   double low = 0, high = 1;
+  std::string last = {};  // said of the last tick instead of its number: "13+"
 };
 
 struct PlotPoint {
@@ -65,8 +66,10 @@ std::string as_svg(const Plot& plot, const std::vector<ColumnStyle>& columns,
                    const std::string& title);
 /// A line and a marker, for a legend.
 std::string swatch(std::size_t style, bool hollow);
-/// A share with its interval as a small bar between 0 and 1, with marks where baselines lie.
+/// A share with its interval as a small bar between 0 and 1, with marks where baselines lie; `wide`
+/// for a bar of a card's width.
 std::string interval_bar(std::optional<double> value, double low, double high,
-                         const std::vector<double>& marks, const std::string& title);
+                         const std::vector<double>& marks, const std::string& title,
+                         bool wide = false);
 
 }  // namespace deem::report

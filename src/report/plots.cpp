@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 #include "report/compare_report.h"
 #include "report/format.h"
@@ -19,6 +20,7 @@ using score::Scores;
 constexpr std::size_t kShownLines = 4;        // of a plot, unless the reader asks for more
 constexpr std::size_t kShownReliability = 3;  // their points and intervals cross
 constexpr std::size_t kShownFrontier = 12;
+constexpr int kLastPosition = 12;  // of the right option, by itself
 
 /// Makes the series of one plot: the best column of each reading first and shown, the rest after.
 template <class MakePoints>
@@ -29,10 +31,17 @@ void add_series(Plot& plot, const Scores& scores, std::size_t most_shown, Series
   for (std::size_t i = 0; i < scores.columns.size(); ++i) {
     if (std::ranges::find(order, i) == order.end()) order.push_back(i);
   }
+  std::size_t most_answers = 0;
+  for (std::size_t k = 0; k < firsts; ++k) {
+    const Figures& figures = *score::figures_on(scores.columns[order[k]], plot.task);
+    most_answers = std::max(most_answers, figures.accuracy.n);
+  }
   for (std::size_t k = 0; k < order.size(); ++k) {
     const Figures* figures = score::figures_on(scores.columns[order[k]], plot.task);
     if (figures == nullptr) continue;
-    Series series{.column = order[k], .draw = draw, .shown = k < firsts && k < most_shown};
+    Series series{.column = order[k],
+                  .draw = draw,
+                  .shown = k < firsts && k < most_shown && figures->accuracy.n * 2 >= most_answers};
     series.points = make_points(order[k], *figures);
     if (!series.points.empty()) plot.series.push_back(std::move(series));
   }
@@ -61,39 +70,46 @@ void fit_seconds(const Plot& plot, Axis& axis) {
 }
 
 Plot frontier_plot(const Scores& scores, const std::string& task) {
-  Plot plot{.id = "frontier-" + task, .kind = "frontier", .task = task};
+  Plot plot{.id = {}, .kind = "frontier", .task = task};
   plot.x = {.label = "median seconds a decision (log)", .unit = Axis::Unit::Seconds, .log = true};
   plot.y = {.label = "accuracy"};
-  std::vector<FrontierPoint> frontier;
   add_series(plot, scores, kShownFrontier, Series::Draw::Points,
-             [&](std::size_t column, const Figures& f) -> std::vector<PlotPoint> {
+             [&](std::size_t, const Figures& f) -> std::vector<PlotPoint> {
                if (!f.accuracy.value || f.uncalibrated || !f.median_s) return {};
-               frontier.push_back({.name = scores.columns[column].name(),
-                                   .accuracy = *f.accuracy.value,
-                                   .median_s = *f.median_s});
                return {{.x = *f.median_s,
                         .y = *f.accuracy.value,
                         .low = f.accuracy.low,
                         .high = f.accuracy.high,
                         .n = f.accuracy.n}};
              });
-  find_frontier(frontier);
+  if (plot.series.empty()) return plot;
+  // A column that answered a few items only dominates nothing.
+  std::vector<FrontierPoint> frontier;
+  std::vector<Series*> compared;
+  const std::size_t most = plot.series.front().points.front().n.value_or(0);
   double low = 1;
-  for (std::size_t i = 0; i < plot.series.size(); ++i) {
-    Series& series = plot.series[i];
-    series.hollow = frontier[i].dominated_by.has_value();
-    if (series.hollow) {
-      series.points.front().note =
-          "dominated by " + visible(frontier[*frontier[i].dominated_by].name);
+  for (Series& series : plot.series) {
+    PlotPoint& point = series.points.front();
+    if (point.n.value_or(0) * 2 < most) {
+      point.note = "too few answers to compare";
+      continue;
     }
-    if (series.shown) low = std::min(low, *series.points.front().low);
+    frontier.push_back(
+        {.name = scores.columns[series.column].name(), .accuracy = point.y, .median_s = point.x});
+    compared.push_back(&series);
+    if (series.shown) low = std::min(low, point.low.value_or(0));
   }
-  if (!plot.series.empty()) {
-    const Figures& f = *score::figures_on(scores.columns[plot.series.front().column], task);
-    if (const auto baseline = score::best_baseline(f)) {
-      plot.references.emplace_back(baseline->name, *baseline->accuracy.value);
-      low = std::min(low, *baseline->accuracy.value);
-    }
+  find_frontier(frontier);
+  for (std::size_t i = 0; i < frontier.size(); ++i) {
+    if (!frontier[i].dominated_by) continue;
+    compared[i]->hollow = true;
+    compared[i]->points.front().note =
+        "dominated by " + visible(frontier[*frontier[i].dominated_by].name);
+  }
+  const Figures& f = *score::figures_on(scores.columns[plot.series.front().column], task);
+  if (const auto baseline = score::best_baseline(f)) {
+    plot.references.emplace_back(baseline->name, *baseline->accuracy.value);
+    low = std::min(low, *baseline->accuracy.value);
   }
   plot.y.low = std::floor(std::max(0.0, low - 0.02) * 10) / 10;
   fit_seconds(plot, plot.x);
@@ -101,7 +117,7 @@ Plot frontier_plot(const Scores& scores, const std::string& task) {
 }
 
 Plot reliability_plot(const Scores& scores, const std::string& task) {
-  Plot plot{.id = "reliability-" + task, .kind = "reliability", .task = task};
+  Plot plot{.id = {}, .kind = "reliability", .task = task};
   plot.x = {.label = "mean probability of the answer"};
   plot.y = {.label = "share right"};
   plot.diagonal = plot.counts = true;
@@ -130,7 +146,7 @@ const score::TaskCurves* curves_on(const score::Evidence& evidence, std::size_t 
 }
 
 Plot risk_plot(const Scores& scores, const score::Evidence& evidence, const std::string& task) {
-  Plot plot{.id = "risk-" + task, .kind = "risk", .task = task};
+  Plot plot{.id = {}, .kind = "risk", .task = task};
   plot.x = {.label = "share of items acted on"};
   plot.y = {.label = "share of them wrong"};
   add_series(plot, scores, kShownLines, Series::Draw::Line,
@@ -154,7 +170,7 @@ Plot risk_plot(const Scores& scores, const score::Evidence& evidence, const std:
 }
 
 Plot latency_plot(const Scores& scores, const score::Evidence& evidence, const std::string& task) {
-  Plot plot{.id = "latency-" + task, .kind = "latency", .task = task};
+  Plot plot{.id = {}, .kind = "latency", .task = task};
   plot.x = {
       .label = "seconds from the planned send (log)", .unit = Axis::Unit::Seconds, .log = true};
   plot.y = {.label = "share of decisions done"};
@@ -178,33 +194,38 @@ Plot latency_plot(const Scores& scores, const score::Evidence& evidence, const s
 }
 
 Plot position_plot(const Scores& scores, const std::string& task) {
-  Plot plot{.id = "position-" + task, .kind = "position", .task = task};
+  Plot plot{.id = {}, .kind = "position", .task = task};
   plot.x = {.label = "position of the right option", .unit = Axis::Unit::Count};
   plot.y = {.label = "accuracy"};
   plot.counts = true;
-  double last = 1;
-  add_series(
-      plot, scores, kShownReliability, Series::Draw::LineAndPoints,
-      [&](std::size_t, const Figures& f) {
-        std::vector<PlotPoint> points;
-        for (const score::Slice& slice : f.detail.slices) {
-          int position = 0;
-          if (slice.by != "gold position" ||
-              std::from_chars(slice.value.data(), slice.value.data() + slice.value.size(), position)
-                      .ec != std::errc()) {
-            continue;
-          }
-          last = std::max(last, static_cast<double>(position));
-          points.push_back({.x = static_cast<double>(position),
-                            .y = slice.accuracy.value.value_or(0),
-                            .low = slice.accuracy.low,
-                            .high = slice.accuracy.high,
-                            .n = slice.accuracy.n});
-        }
-        return points;
-      });
+  int last = 1;
+  bool more = false;  // positions past kLastPosition, taken together
+  add_series(plot, scores, kShownReliability, Series::Draw::LineAndPoints,
+             [&](std::size_t, const Figures& f) {
+               std::map<int, score::Rate> places;
+               for (const score::Slice& slice : f.detail.slices) {
+                 if (slice.by != "gold position") continue;
+                 int position = 0;
+                 std::from_chars(slice.value.data(), slice.value.data() + slice.value.size(),
+                                 position);
+                 more = more || position > kLastPosition;
+                 score::Rate& place = places[std::min(position, kLastPosition + 1)];
+                 place = score::rate(place.hits + slice.accuracy.hits, place.n + slice.accuracy.n);
+               }
+               std::vector<PlotPoint> points;
+               for (const auto& [position, right] : places) {
+                 last = std::max(last, position);
+                 points.push_back({.x = static_cast<double>(position),
+                                   .y = right.value.value_or(0),
+                                   .low = right.low,
+                                   .high = right.high,
+                                   .n = right.n});
+               }
+               return points;
+             });
   plot.x.low = 0.5;
   plot.x.high = last + 0.5;
+  if (more) plot.x.last = fmt::format("{}+", kLastPosition + 1);
   // Side by side, so that intervals do not cover each other.
   constexpr double kStep = 0.1;
   const double shown = static_cast<double>(std::ranges::count_if(plot.series, &Series::shown));
@@ -295,6 +316,7 @@ codec::Json to_json(const Plot& plot) {
     return Json::object({{"label", a.label},
                          {"unit", kUnits[static_cast<std::size_t>(a.unit)]},
                          {"log", a.log},
+                         {"last", a.last},
                          {"low", a.low},
                          {"high", a.high}});
   };
@@ -326,6 +348,7 @@ codec::Json to_json(const Plot& plot) {
                        {"x", axis(plot.x)},
                        {"y", axis(plot.y)},
                        {"diagonal", plot.diagonal},
+                       {"counts", plot.counts},
                        {"references", std::move(references)},
                        {"series", std::move(all)}});
 }

@@ -112,20 +112,21 @@ void draw_references(std::string& out, const Plot& plot, const Frame& frame) {
 
 void draw_line(std::string& out, const Series& series, const Frame& frame, std::size_t style) {
   std::string path;
-  double before = 0;
   for (const PlotPoint& point : series.points) {
     const double x = frame.x(point.x), y = frame.y(point.y);
-    if (path.empty()) {
+    if (path.empty() && series.draw == Series::Draw::Steps) {
+      path = fmt::format("M{:.1f} {:.1f}V{:.1f}", x, frame.y(0), y);
+    } else if (path.empty()) {
       path = fmt::format("M{:.1f} {:.1f}", x, y);
     } else if (series.draw == Series::Draw::Steps) {
       path += fmt::format("H{:.1f}V{:.1f}", x, y);
     } else {
       path += fmt::format("L{:.1f} {:.1f}", x, y);
     }
-    before = y;
   }
-  if (series.draw == Series::Draw::Steps && !path.empty()) path += fmt::format("V{:.1f}", before);
-  out += fmt::format("<path class=\"line {}\" d=\"{}\"/>", style_class(style), path);
+  const bool faint = series.draw == Series::Draw::LineAndPoints;
+  out += fmt::format("<path class=\"line {}{}\" d=\"{}\"/>", style_class(style),
+                     faint ? " faint" : "", path);
 }
 
 void draw_points(std::string& out, const Series& series, const Frame& frame, std::size_t style) {
@@ -163,7 +164,10 @@ void draw_counts(std::string& out, const Plot& plot, const Frame& frame,
 }  // namespace
 
 std::string axis_value(const Axis& axis, double value) {
-  if (axis.unit == Axis::Unit::Count) return fmt::format("{:.0f}", value);
+  if (axis.unit == Axis::Unit::Count) {
+    const bool last = !axis.last.empty() && value >= std::floor(axis.high);
+    return last ? axis.last : fmt::format("{:.0f}", value);
+  }
   if (axis.unit == Axis::Unit::Share) {
     const std::string text = fmt::format("{:.3g}", value);
     return text.starts_with("0.") ? text.substr(1) : text;
@@ -176,13 +180,18 @@ std::string axis_value(const Axis& axis, double value) {
 std::vector<double> axis_ticks(const Axis& axis) {
   std::vector<double> out;
   if (axis.log) {
-    for (int power = -7; power < 6; ++power) {
-      for (const double step : {1.0, 2.0, 5.0}) {
-        const double tick = step * std::pow(10, power);
-        if (tick >= axis.low * 0.999 && tick <= axis.high * 1.001) out.push_back(tick);
+    const auto collect = [&](std::initializer_list<double> steps) {
+      out.clear();
+      for (int power = -7; power < 6; ++power) {
+        for (const double step : steps) {
+          const double tick = step * std::pow(10, power);
+          if (tick >= axis.low * 0.999 && tick <= axis.high * 1.001) out.push_back(tick);
+        }
       }
-    }
-    while (out.size() > 7) {  // keep the decades if there are many
+    };
+    collect({1, 2, 5});
+    if (out.size() < 3) collect({1, 1.5, 2, 3, 4, 5, 7});
+    while (out.size() > 7) {
       std::vector<double> fewer;
       for (std::size_t i = 0; i < out.size(); i += 2) fewer.push_back(out[i]);
       out = fewer;
@@ -239,20 +248,25 @@ std::string swatch(std::size_t style, bool hollow) {
 }
 
 std::string interval_bar(std::optional<double> value, double low, double high,
-                         const std::vector<double>& marks, const std::string& title) {
-  const auto x = [](double share) { return 3 + 94 * std::clamp(share, 0.0, 1.0); };
+                         const std::vector<double>& marks, const std::string& title, bool wide) {
+  const double width = wide ? 340 : 100, height = wide ? 24 : 14, edge = wide ? 6 : 3;
+  const double middle = height / 2;
+  const auto x = [&](double share) {
+    return edge + (width - 2 * edge) * std::clamp(share, 0.0, 1.0);
+  };
   std::string out = fmt::format(
-      "<svg class=\"bar\" viewBox=\"0 0 100 14\" role=\"img\" aria-label=\"{}\">"
-      "<path class=\"track\" d=\"M3 7H97\"/>",
-      html(title));
+      "<svg class=\"bar\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">"
+      "<path class=\"track\" d=\"M{} {}H{}\"/>",
+      width, height, html(title), edge, middle, width - edge);
   for (const double mark : marks) {
-    out += fmt::format("<path class=\"tick\" d=\"M{:.1f} 1V13\"/>", x(mark));
+    out += fmt::format("<path class=\"tick\" d=\"M{:.1f} {}V{}\"/>", x(mark), wide ? 4 : 1,
+                       height - (wide ? 4 : 1));
   }
   if (value) {
     out += fmt::format(
-        "<path class=\"range\" d=\"M{:.1f} 7H{:.1f}\"/>"
-        "<circle class=\"dot\" cx=\"{:.1f}\" cy=\"7\" r=\"3.2\"/>",
-        x(low), x(high), x(*value));
+        "<path class=\"range\" d=\"M{:.1f} {}H{:.1f}\"/>"
+        "<circle class=\"dot\" cx=\"{:.1f}\" cy=\"{}\" r=\"{}\"/>",
+        x(low), middle, x(high), x(*value), middle, wide ? 5 : 3.2);
   }
   return out + "</svg>";
 }

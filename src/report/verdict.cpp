@@ -78,6 +78,22 @@ void say_rivals(const Scores& scores, const score::Evidence& evidence, const Fig
     fastest = &other;
     fast = &scores.columns[i];
   }
+  const Figures* truest = nullptr;
+  const Column* true_one = nullptr;
+  for (const std::size_t i : score::ranked_columns(scores, out.task, false)) {
+    const Figures& other = *score::figures_on(scores.columns[i], out.task);
+    if (*other.accuracy.value < f.accuracy.low || other.accuracy.n * 2 < f.accuracy.n) continue;
+    if (!other.brier || !f.brier || *other.brier >= *f.brier) continue;
+    if (truest != nullptr && *truest->brier <= *other.brier) continue;
+    truest = &other;
+    true_one = &scores.columns[i];
+  }
+  if (truest != nullptr) {
+    out.points.push_back(fmt::format(
+        "Better probabilities within its interval: {}, Brier {} instead of {}, right in {} of {}.",
+        true_one->name(), number(truest->brier, 3), number(f.brier, 3),
+        with_interval(truest->accuracy), truest->accuracy.n));
+  }
   if (fast != nullptr) {
     out.points.push_back(fmt::format(
         "Faster within its interval: {}, right in {} of {} at a median of {} instead of {}.",
@@ -271,9 +287,25 @@ std::string summary(const std::vector<Verdict>& verdicts) {
   }
   std::string out = fmt::format("On {} of {} tasks the best column is better than every baseline",
                                 better, verdicts.size());
+  constexpr std::size_t kNamed = 8;  // tasks; more would be a list, no sentence
+  const auto names = [&](auto wanted) {
+    std::string list;
+    for (const Verdict& verdict : verdicts) {
+      if (wanted(verdict.level)) list += (list.empty() ? "" : ", ") + verdict.task;
+    }
+    return verdicts.size() > kNamed || list.empty() ? std::string() : " (" + list + ")";
+  };
+  using Level = Verdict::Level;
+  out += names([](Level level) { return level == Level::Better; });
   const std::size_t rest = verdicts.size() - better - unmeasured;
-  if (rest > 0) out += fmt::format("; on {} it is not shown to be", rest);
-  if (unmeasured > 0) out += fmt::format("; {} not measured", unmeasured);
+  if (rest > 0) {
+    out += fmt::format("; on {} it is not shown to be", rest) +
+           names([](Level level) { return level == Level::Unclear || level == Level::Worse; });
+  }
+  if (unmeasured > 0) {
+    out += fmt::format("; {} not measured", unmeasured) +
+           names([](Level level) { return level == Level::NotMeasured; });
+  }
   return out + ".";
 }
 

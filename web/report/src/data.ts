@@ -7,6 +7,7 @@ export interface Axis {
   log: boolean;
   low: number;
   high: number;
+  last: string;
 }
 
 /** x, y, low, high, n, note; the tail may be absent. */
@@ -27,6 +28,7 @@ export interface PlotData {
   x: Axis;
   y: Axis;
   diagonal: boolean;
+  counts: boolean;
   references: [string, number][];
   series: Series[];
 }
@@ -49,7 +51,7 @@ export interface PageData {
 
 /** A value on an axis: ".4", "20 ms", "3". */
 export function axisValue(axis: Axis, value: number): string {
-  if (axis.unit === 'count') return value.toFixed(0);
+  if (axis.unit === 'count') return axis.last && value >= Math.floor(axis.high) ? axis.last : value.toFixed(0);
   if (axis.unit === 'share') return Number(value.toPrecision(3)).toString().replace(/^0\./, '.');
   const short = (v: number) => Number(v.toPrecision(3)).toString();
   if (value < 0.000999) return `${short(value * 1e6)} µs`;
@@ -58,18 +60,18 @@ export function axisValue(axis: Axis, value: number): string {
 }
 
 export function axisTicks(axis: Axis, low: number, high: number): number[] {
-  const ticks: number[] = [];
   if (axis.log) {
-    for (let power = -7; power < 6; ++power) {
-      for (const step of [1, 2, 5]) {
-        const tick = step * 10 ** power;
-        if (tick >= low * 0.999 && tick <= high * 1.001) ticks.push(tick);
-      }
-    }
-    let every = 1;
-    while (ticks.length / every > 7) every *= 2;
-    return ticks.filter((_, i) => i % every === 0);
+    const collect = (steps: number[]) => {
+      const out: number[] = [];
+      for (let power = -7; power < 6; ++power) out.push(...steps.map((step) => step * 10 ** power));
+      return out.filter((tick) => tick >= low * 0.999 && tick <= high * 1.001);
+    };
+    let few = collect([1, 2, 5]);
+    if (few.length < 3) few = collect([1, 1.5, 2, 3, 4, 5, 7]);
+    while (few.length > 7) few = few.filter((_, i) => i % 2 === 0);
+    return few;
   }
+  const ticks: number[] = [];
   const span = high - low;
   const step =
     axis.unit === 'count'

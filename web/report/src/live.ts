@@ -13,6 +13,7 @@ interface Place {
 }
 
 const kHeight = 290;
+const kCountHeight = 15;
 const kReach = 40; // px around the pointer in which a point is found
 
 export class LivePlot {
@@ -62,7 +63,7 @@ export class LivePlot {
 
   private fit(): void {
     const width = this.canvas.clientWidth;
-    if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: kHeight });
+    if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: this.plot.height });
   }
 
   private range(shown: Series[], axis: 'x' | 'y'): [number, number] {
@@ -105,9 +106,11 @@ export class LivePlot {
       log: 10,
       range: () => this.range(shown, which),
     });
+    const counts = this.data.counts ? kCountHeight * shown.length : 0;
     return {
       width: Math.max(200, this.canvas.clientWidth),
-      height: kHeight,
+      height: kHeight + counts,
+      padding: [10, 14, counts, 0],
       legend: { show: false },
       cursor: { points: { show: false }, drag: { x: false, y: false }, y: false },
       scales: { x: scale('x'), y: scale('y') },
@@ -117,8 +120,8 @@ export class LivePlot {
         ...shown.map((series): uPlot.Series => {
           const style = this.columns[series.column]?.style ?? 0;
           return {
-            stroke: colourOf(style),
-            width: 2,
+            stroke: colourOf(style) + (series.draw === 'both' ? '66' : ''),
+            width: series.draw === 'both' ? 1.3 : 2,
             dash: dashOf(style),
             points: { show: false },
             ...(series.draw === 'points' ? { paths: () => null } : {}),
@@ -128,7 +131,7 @@ export class LivePlot {
       ],
       hooks: {
         drawAxes: [(u) => this.drawReferences(u, colour('--ink'), colour('--dim'))],
-        draw: [(u) => this.drawMarks(u, shown, colour('--card'))],
+        draw: [(u) => this.drawMarks(u, shown, colour('--card')), (u) => this.drawCounts(u, shown, colour('--dim'))],
         setCursor: [(u) => this.point(u)],
       },
     };
@@ -182,7 +185,7 @@ export class LivePlot {
         this.places.push({ series, point, left: left / ratio, top: top / ratio });
         if (series.draw === 'line' || series.draw === 'steps') continue;
         if (low != null && high != null) {
-          ctx.strokeStyle = colourOf(style);
+          ctx.strokeStyle = `${colourOf(style)}99`;
           ctx.beginPath();
           ctx.moveTo(left, u.valToPos(low, 'y', true));
           ctx.lineTo(left, u.valToPos(high, 'y', true));
@@ -194,6 +197,26 @@ export class LivePlot {
     }
     ctx.restore();
     this.places.sort((a, b) => a.left - b.left || a.top - b.top);
+  }
+
+  /** How many answers each mark stands for, a row for each column. */
+  private drawCounts(u: uPlot, shown: Series[], colour: string): void {
+    if (!this.data.counts) return;
+    const { ctx } = u;
+    const ratio = devicePixelRatio;
+    ctx.save();
+    ctx.font = `${10.5 * ratio}px system-ui, sans-serif`;
+    ctx.textAlign = 'center';
+    ctx.lineWidth = ratio;
+    shown.forEach((series, row) => {
+      const style = this.columns[series.column]?.style ?? 0;
+      const y = (u.height - kCountHeight * (shown.length - row) + 11) * ratio;
+      drawMarker(ctx, 18 * ratio, y - 4 * ratio, 4 * ratio, style, false, 'transparent');
+      ctx.fillStyle = colour;
+      if (row === 0) ctx.fillText('n', 4 * ratio, y);
+      for (const point of series.points) ctx.fillText(String(point[4] ?? 0), u.valToPos(point[0], 'x', true), y);
+    });
+    ctx.restore();
   }
 
   /** Shows what lies nearest to the pointer. */
