@@ -67,6 +67,7 @@ clean: ## remove build/ (downloads stay in the cache folder)
 	@rm -rf build
 
 deps-test:
-	@tools/install-packages build engine test
+	@tools/install-packages build engine test browser
+	@tools/npm-modules tests/browser >/dev/null
 	@tools/fetch-llama --tools >/dev/null
 	@tools/fetch-model >/dev/null

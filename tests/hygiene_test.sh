@@ -19,6 +19,8 @@ refuse() {
 refuse "a path of one machine" '(^|[^A-Za-z0-9_.])/(wor[k]|hom[e]/[a-z]+|roo[t])/[A-Za-z]' . ':!tests/data' ':!docs'
 refuse "a download server's address in what builds the project; use package clients by package name" \
   'http[s]?://' Makefile .ci tools cmake CMakeLists.txt CMakePresets.json 'src/*CMakeLists.txt' tests/CMakeLists.txt bench/CMakeLists.txt
+refuse "a download server's address in a lock file; .npmrc: omit-lockfile-registry-resolved=true" \
+  '"resolve[d]"|registr[y]\.' '*package-lock.json' '*package.json' '*.npmrc'
 refuse "a merge conflict's mark" '^(<<<<<<[<]|>>>>>>[>]) ' .
 refuse "a to-do without an issue number" '(TOD[O]|FIXM[E])([^(]|\([^#])' src tests bench tools cmake Makefile CMakeLists.txt
 

@@ -14,4 +14,7 @@ struct EmbeddedFile {
 /// The demo kit, as it lies in kits/demo.
 std::span<const EmbeddedFile> demo_kit();
 
+/// report.js and report.css, built from web/report.
+std::span<const EmbeddedFile> report_web();
+
 }  // namespace deem

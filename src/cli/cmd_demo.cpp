@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "bench/run.h"
 #include "cli/gather_rows.h"
+#include "cli/make_report.h"
 #include "cli/run_flags.h"
 #include "cli/show_choice.h"
 #include "cli/show_score.h"
@@ -62,6 +63,20 @@ std::vector<bench::Arm> demo_arms(const std::string& model, int threads, bool fu
   return {letters, texts, written};
 }
 
+/// The page of a run that has just ended, beside its rows. What the run came to stays the exit code
+/// unless the page can not be written.
+int add_page(const std::string& folder, int code) {
+  const Result<MadeReport> made = make_report({folder}, /*prompts=*/true);
+  if (!made) return report_error(made.error());
+  const std::string path = join_path(folder, "report.html");
+  const std::string page = report::as_html(made->report, made->gathered.rows);
+  if (const Result<void> written = write_report(path, page, /*force=*/false); !written) {
+    return report_error(written.error());
+  }
+  fmt::print(stderr, "page    {}\n", path);
+  return code;
+}
+
 }  // namespace
 
 int run_demo(const Args& args) {
@@ -111,7 +126,7 @@ int run_demo(const Args& args) {
   }
   const int code = finish_run(outcome, config.out, *format, quiet);
   if (!outcome || outcome->end != bench::Outcome::End::Done) return code;
-  if (code != kDone || *format == OutputFormat::Csv) return code;
+  if (code != kDone && code != kNotMeasured) return code;
   const Result<Chosen> chosen = choose_reading(config.out, {});
   if (!chosen) return report_error(chosen.error());
   if (*format == OutputFormat::Text) {
@@ -121,7 +136,7 @@ int run_demo(const Args& args) {
   } else if (!quiet && chosen->chosen) {
     fmt::print(stderr, "fit     {}\n", chosen->report.fit_path);
   }
-  return code;
+  return add_page(config.out, code);
 }
 
 }  // namespace deem::cli

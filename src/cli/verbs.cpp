@@ -21,6 +21,7 @@ constexpr std::array kVerbs = {
     Verb{"choose", "which reading of a run to trust, task by task; writes a fit file", run_choose},
     Verb{"calibrate", "fit calibration constants on a run's rows; writes a fit file",
          run_calibrate},
+    Verb{"report", "a page to look at, from rows on disk", run_report},
     Verb{"kit check", "is a kit sound: every problem with file and line", run_kit_check},
     Verb{"kit show", "what is in a kit; one item's prompt", run_kit_show},
     Verb{"kit import", "turn another format into a kit of ours", run_kit_import},

@@ -53,6 +53,7 @@ int run_score(const Args& args);
 int run_compare(const Args& args);
 int run_choose(const Args& args);
 int run_calibrate(const Args& args);
+int run_report(const Args& args);
 int run_kit_check(const Args& args);
 int run_kit_show(const Args& args);
 int run_kit_import(const Args& args);

@@ -216,7 +216,7 @@ std::string csv_count(std::optional<std::int64_t> n) { return n ? fmt::format("{
 
 }  // namespace
 
-std::string as_json(const score::Scores& scores, const Heading& heading) {
+codec::Json score_document(const score::Scores& scores, const Heading& heading) {
   Json out = Json::object();
   out.set("schema", "deem.score/1");
   Json about = Json::object();
@@ -242,7 +242,11 @@ std::string as_json(const score::Scores& scores, const Heading& heading) {
   }
   out.set("columns", std::move(columns));
   out.set("probes", probes_json(scores.probes, heading.costs));
-  return codec::dump_json(out, {.ascii = false, .indent = 1}) + "\n";
+  return out;
+}
+
+std::string as_json(const score::Scores& scores, const Heading& heading) {
+  return codec::dump_json(score_document(scores, heading), {.ascii = false, .indent = 1}) + "\n";
 }
 
 std::string as_csv(const score::Scores& scores) {

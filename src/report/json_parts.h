@@ -7,6 +7,7 @@
 
 #include "codec/json.h"
 #include "record/fit.h"
+#include "report/report.h"
 #include "score/resample.h"
 
 namespace deem::report {
@@ -35,5 +36,8 @@ inline codec::Json held_out_json(const record::FitFigures& f) {
                               {"log_loss", f.log_loss},
                               {"ece", f.ece}});
 }
+
+/// What as_json of report.h prints.
+codec::Json score_document(const score::Scores& scores, const Heading& heading);
 
 }  // namespace deem::report

@@ -49,10 +49,11 @@ InColumn in_column(const Row& row, const std::string& reading, const std::string
   const auto found = row.readings.find(name);
   if (found == row.readings.end()) return {};
   const ReadingRecord* given = &found->second;
-  if (!through_fit) return {given, answer_of(row, *given, raw)};
+  const std::string* known_as = &found->first;
+  if (!through_fit) return {given, known_as, answer_of(row, *given, raw)};
   const auto* entry = entry_for(*fit, row, name, *given, raw);
-  if (entry == nullptr) return {given, std::nullopt};
-  return {given, fitted_answer(row, *given, raw, *entry)};
+  if (entry == nullptr) return {given, known_as, std::nullopt};
+  return {given, known_as, fitted_answer(row, *given, raw, *entry)};
 }
 
 }  // namespace deem::score

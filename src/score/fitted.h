@@ -34,6 +34,7 @@ std::optional<Answer> fitted_answer(const record::Row& row, const record::Readin
 /// among them) is about in one row, and its answer. `fit`: of the row's arm, or nullptr.
 struct InColumn {
   const record::ReadingRecord* reading = nullptr;  // none: not asked that way
+  const std::string* name = nullptr;               // of that reading, as the row has it
   std::optional<Answer> answer = {};
 };
 InColumn in_column(const record::Row& row, const std::string& reading, const std::string& variant,

@@ -77,6 +77,18 @@ TEST_F(Demo, AsksScoresAndWritesItsReport) {
   ASSERT_TRUE(run);
   EXPECT_FALSE(run->ended.empty());
   EXPECT_TRUE(run->arms[0].letter_proof.find("ids") != nullptr);
+  EXPECT_NE(done.errors.find("run/report.html"), std::string::npos) << done.errors;
+  const std::string page = read_file(folder_ + "/run/report.html").value_or("");
+  EXPECT_NE(page.find("<section id=\"verdict\""), std::string::npos);
+  // The prompts are rendered again from the kit and have the rows' digests.
+  EXPECT_NE(page.find("<pre dir=\"auto\" tabindex=\"0\">"), std::string::npos);
+  EXPECT_EQ(page.find("The prompt is not shown"), std::string::npos);
+  ASSERT_TRUE(write_file_atomically(folder_ + "/run/kit/states.jsonl", "changed\n"));
+  const Finished changed = deem({"report", "run", "--out", "changed.html"});
+  EXPECT_EQ(changed.ending.code, 0) << changed.errors;
+  EXPECT_NE(
+      read_file(folder_ + "/changed.html").value_or("").find("The prompt is not shown: the kit"),
+      std::string::npos);
   // Scoring again from rows gives what the run printed.
   const Finished again = deem({"score", "run"});
   EXPECT_TRUE(done.output.starts_with(again.output)) << done.output;
