@@ -236,13 +236,13 @@ Section as_section(const ChooseReport& report) {
                     "flatters: expect the procedure's figure on new items.";
   for (const Choice& choice : report.choices) {
     if (!choice.refused.empty()) {
-      out.tables.push_back({.caption = title(choice) + ": nothing chosen, " + choice.refused});
+      out.tables.push_back(
+          {.caption = title(choice), .notes = {"nothing chosen: " + choice.refused}});
       continue;
     }
     Table table = candidates_table(choice, report.shown);
     table.caption = title(choice);
-    for (const std::string& sentence : sentences(choice, report.by))
-      table.caption += ". " + sentence;
+    table.notes = sentences(choice, report.by);
     out.tables.push_back(std::move(table));
   }
   return out;

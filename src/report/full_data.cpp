@@ -5,6 +5,7 @@
 #include "report/html_text.h"
 #include "report/json_parts.h"
 #include "report/plots.h"
+#include "report/table.h"
 #include "report/verdict.h"
 
 namespace deem::report {
@@ -123,8 +124,10 @@ Json to_json(const Section& section) {
     for (const auto& row : table.rows) body.push(texts(row));
     Json one = Json::object();
     one.set("caption", table.caption);
+    one.set("says", table.says);
     one.set("head", std::move(head));
     one.set("rows", std::move(body));
+    one.set("notes", texts(table.notes));
     tables.push(std::move(one));
   }
   Json out = Json::object();
@@ -156,21 +159,10 @@ Json frontier(const FullReport& report) {
 
 void add_table(std::string& out, const Table& table) {
   if (!table.caption.empty()) out += "**" + cell(table.caption) + "**\n\n";
-  std::string rule = "|";
-  out += "|";
-  for (const Table::Head& column : table.head) {
-    out += " " + cell(column.name) + " |";
-    rule += column.number ? " ---: |" : " --- |";
-  }
-  out += "\n" + rule + "\n";
-  for (const auto& row : table.rows) {
-    out += "|";
-    for (std::size_t i = 0; i < table.head.size(); ++i) {
-      out += " " + (i < row.size() ? cell(row[i]) : std::string()) + " |";
-    }
-    out += "\n";
-  }
-  out += "\n";
+  if (!table.says.empty()) out += cell(table.says) + "\n\n";
+  if (!table.head.empty()) out += as_markdown(table) + "\n";
+  for (const std::string& note : table.notes) out += "- " + cell(note) + "\n";
+  if (!table.notes.empty()) out += "\n";
 }
 
 }  // namespace

@@ -113,7 +113,12 @@ std::string added_part(const PageContext& page) {
         }
         rows += "</tr>";
       }
-      body += scrolling_table(visible(table.caption), head, rows);
+      if (!table.caption.empty()) body += "<h3><bdi>" + html(table.caption) + "</bdi></h3>";
+      if (!table.says.empty()) body += "<p class=\"how\">" + html(table.says) + "</p>";
+      if (!table.head.empty()) body += scrolling_table("", head, rows);
+      std::string notes;
+      for (const std::string& note : table.notes) notes += "<li>" + html(note) + "</li>";
+      if (!notes.empty()) body += "<ul class=\"notes\">" + notes + "</ul>";
     }
     out +=
         section("added-" + slug(added.id), visible(added.title), visible(added.explanation), body);

@@ -356,7 +356,8 @@ std::optional<Section> probes_section(const score::ProbeFigures& probes) {
       "The same items asked again another way: with the options in other orders, under laws a "
       "sound answer obeys, and exactly as before. What changes here is no property of the item.";
   for (ProbeTable& table : tables) {
-    out.tables.push_back({.caption = table.title + ". " + table.says,
+    out.tables.push_back({.caption = table.title,
+                          .says = table.says,
                           .head = head_of(std::move(table.header), table.names),
                           .rows = std::move(table.rows)});
   }

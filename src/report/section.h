@@ -12,8 +12,10 @@ struct Table {
     bool number = false;
   };
   std::string caption = {};
+  std::string says = {};  // one sentence on how to read it
   std::vector<Head> head = {};
   std::vector<std::vector<std::string>> rows = {};  // each as long as head; shorter ones are filled
+  std::vector<std::string> notes = {};              // sentences that follow from it
 };
 
 /// A part of a report that its callers add: position bias, coherence, a noise floor. The page, the

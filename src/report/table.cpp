@@ -47,7 +47,8 @@ std::string as_markdown(const Table& table) {
   out += "\n";
   for (const auto& row : table.rows) {
     out += "|";
-    for (const std::string& text : row) out += " " + cell(text) + " |";
+    for (std::size_t i = 0; i < table.head.size(); ++i)
+      out += " " + (i < row.size() ? cell(row[i]) : std::string()) + " |";
     out += "\n";
   }
   return out;
