@@ -49,15 +49,18 @@ RunKit open_kit(const std::string& folder) {
   return out;
 }
 
-/// Every option's text after what is given, as a reading by likelihood scores them.
+/// Every option's text after what is given, as a reading by likelihood scores them; the label's
+/// first.
 std::string shown_texts(const bench::TextsPrompt& prompt, const record::Row& row) {
-  std::string out;
+  const bool by_option = prompt.texts.size() == row.keys.size();
+  std::string label, others;
   for (std::size_t i = 0; i < prompt.texts.size(); ++i) {
-    if (!out.empty()) out += "\n";
-    if (prompt.texts.size() == row.keys.size()) out += "[" + row.keys[i] + "] ";
-    out += prompt.texts[i].given + " ⟶ " + prompt.texts[i].score;
+    const bool right = by_option && row.label == row.keys[i];
+    std::string& out = right ? label : others;
+    if (by_option) out += "[" + row.keys[i] + (right ? ", the label] " : "] ");
+    out += prompt.texts[i].given + " ⟶ " + prompt.texts[i].score + "\n";
   }
-  return out;
+  return label + others;
 }
 
 Prompt render(const RunKit& source, const record::Row& row, const std::string& name) {

@@ -149,6 +149,25 @@ std::string navigation(const std::string& body) {
   return "<nav aria-label=\"Sections\">" + out + "</nav>";
 }
 
+/// The head's lines, with arms of one seat in one line.
+std::vector<std::pair<std::string, std::string>> grouped_arms(const Heading& heading) {
+  constexpr std::string_view kArm = "arm ";
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& [key, value] : heading.lines) {
+    const bool is_arm = key.starts_with(kArm);
+    const auto same = std::ranges::find_if(out, [&](const auto& line) {
+      return is_arm && line.first.starts_with("arm") && line.second == value;
+    });
+    if (same == out.end()) {
+      out.emplace_back(key, value);
+      continue;
+    }
+    if (same->first.starts_with(kArm)) same->first.insert(3, "s");
+    same->first += ", " + key.substr(kArm.size());
+  }
+  return out;
+}
+
 std::string title_of(const FullReport& report) {
   for (const auto& [key, value] : report.heading.lines) {
     if (key == "kit") return value.substr(0, value.find("  "));
@@ -248,7 +267,7 @@ std::string as_html(const FullReport& report, std::span<const record::Row> rows)
       "<a class=\"skip\" href=\"#main\">Skip to the verdict</a><header class=\"top\"><p "
       "class=\"brand\">Deemster <span>typed decisions, measured</span></p><h1><bdi>" +
       title + "</bdi></h1><dl class=\"about\">";
-  for (const auto& [key, value] : report.heading.lines) {
+  for (const auto& [key, value] : grouped_arms(report.heading)) {
     out += "<div><dt>" + html(key) + "</dt><dd><bdi>" + html(value) + "</bdi></dd></div>";
   }
   out += "</dl>" + navigation(body) + "</header>\n<main id=\"main\">" + body + "</main>\n";

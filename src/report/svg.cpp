@@ -10,7 +10,7 @@
 namespace deem::report {
 namespace {
 
-constexpr double kWidth = 400, kLeft = 44, kRight = 14, kTop = 10, kPlotHeight = 230;
+constexpr double kWidth = 400, kLeft = 44, kRight = 22, kTop = 10, kPlotHeight = 230;
 constexpr double kAxisHeight = 40, kCountHeight = 14;
 
 /// Maps values to the drawing.
@@ -229,7 +229,9 @@ std::string as_svg(const Plot& plot, const std::vector<ColumnStyle>& columns,
     if (!series->shown || series->points.empty()) continue;
     const std::size_t style = columns[series->column].style;
     if (series->draw != Series::Draw::Points) draw_line(out, *series, frame, style);
-    if (series->draw == Series::Draw::Points || series->draw == Series::Draw::LineAndPoints) {
+    // A curve of one point would not be seen.
+    if (series->draw == Series::Draw::Points || series->draw == Series::Draw::LineAndPoints ||
+        series->points.size() == 1) {
       draw_points(out, *series, frame, style);
     }
   }

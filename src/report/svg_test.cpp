@@ -24,14 +24,20 @@ const std::vector<ColumnStyle> kColumns = {{.name = "one", .style = 0},
 
 TEST(Svg, PutsTheEndsOfTheAxesAtTheEdgesOfTheFrame) {
   const std::string svg = as_svg(line_plot(), kColumns, "title");
-  // 400 wide with margins 44 and 14; 230 high from 10 on: (0,0) is (44,240), (1,1) is (386,10).
-  EXPECT_NE(svg.find("d=\"M44.0 240.0L386.0 10.0\""), std::string::npos) << svg;
+  // 400 wide with margins 44 and 22; 230 high from 10 on: (0,0) is (44,240), (1,1) is (378,10).
+  EXPECT_NE(svg.find("d=\"M44.0 240.0L378.0 10.0\""), std::string::npos) << svg;
 }
 
 TEST(Svg, DrawsOnlyWhatIsShown) {
   Plot plot = line_plot();
   plot.series[0].shown = false;
   EXPECT_EQ(as_svg(plot, kColumns, "t").find("class=\"line"), std::string::npos);
+}
+
+TEST(Svg, ACurveOfOnePointIsSeen) {
+  Plot plot = line_plot();
+  plot.series[0].points.pop_back();
+  EXPECT_NE(as_svg(plot, kColumns, "t").find("<circle class=\"mark c0\""), std::string::npos);
 }
 
 TEST(Svg, EscapesNamesAndTitles) {

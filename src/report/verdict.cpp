@@ -285,6 +285,9 @@ std::string summary(const std::vector<Verdict>& verdicts) {
         return "Nothing was measured.";
     }
   }
+  if (better == verdicts.size()) {
+    return fmt::format("On all {} tasks the best column is better than every baseline.", better);
+  }
   std::string out = fmt::format("On {} of {} tasks the best column is better than every baseline",
                                 better, verdicts.size());
   constexpr std::size_t kNamed = 8;  // tasks; more would be a list, no sentence

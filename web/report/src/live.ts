@@ -110,7 +110,7 @@ export class LivePlot {
     return {
       width: Math.max(200, this.canvas.clientWidth),
       height: kHeight + counts,
-      padding: [10, 14, counts, 0],
+      padding: [10, 22, counts, 0],
       legend: { show: false },
       cursor: { points: { show: false }, drag: { x: false, y: false }, y: false },
       scales: { x: scale('x'), y: scale('y') },
@@ -183,7 +183,7 @@ export class LivePlot {
         const left = u.valToPos(x, 'x', true);
         const top = u.valToPos(y, 'y', true);
         this.places.push({ series, point, left: left / ratio, top: top / ratio });
-        if (series.draw === 'line' || series.draw === 'steps') continue;
+        if ((series.draw === 'line' || series.draw === 'steps') && series.points.length > 1) continue;
         if (low != null && high != null) {
           ctx.strokeStyle = `${colourOf(style)}99`;
           ctx.beginPath();
