@@ -37,7 +37,8 @@ Result<std::vector<score::ColumnName>> pick_columns(const FitRows& from,
     }
     if (found) continue;
     std::string listed;
-    for (const score::ColumnName& name : known) listed += "\n  " + name.text();
+    for (const score::ColumnName& name : known)
+      listed += (listed.empty() ? " " : ", ") + name.text();
     return fail(Error::Code::BadInput, "--reading " + text + ": there is none; there are" + listed);
   }
   return out;

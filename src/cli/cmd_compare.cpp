@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -17,7 +19,7 @@ namespace {
 using score::ColumnName;
 
 struct CompareFlags {
-  std::vector<std::string> paths, columns, gates;
+  std::vector<std::string> paths, columns, gates, costs;
   std::string base, format = "text";
   std::size_t disagreements = 10;
   bool force = false;
@@ -105,8 +107,8 @@ Result<void> check_comparable(const std::vector<Source>& sources, bool force,
 }
 
 bool is_named(const std::string& typed, const ColumnName& name) {
-  return typed == name.text() || typed == name.arm || typed == name.reading + ":" + name.variant ||
-         typed == name.arm + " " + name.reading;
+  return typed == name.text() || typed == name.arm || typed == name.reading ||
+         typed == name.reading + ":" + name.variant || typed == name.arm + " " + name.reading;
 }
 
 Result<std::vector<std::pair<Side, Side>>> make_pairs(const std::vector<Source>& sources,
@@ -114,7 +116,7 @@ Result<std::vector<std::pair<Side, Side>>> make_pairs(const std::vector<Source>&
   const auto listed = [&] {
     std::string out;
     for (const auto& column : sources.front().columns)
-      out += "\n  " + printable(column.name(), 200);
+      out += (out.empty() ? " " : ", ") + printable(column.name(), 200);
     return out;
   };
   const auto wanted = [&](const ColumnName& name) {
@@ -157,9 +159,48 @@ Result<std::vector<std::pair<Side, Side>>> make_pairs(const std::vector<Source>&
   return pairs;
 }
 
+/// What a million tokens cost on an arm.
+struct Price {
+  std::string arm = {};
+  double prompt = 0, output = 0;
+};
+
+/// Reads "ARM=IN" or "ARM=IN/OUT". Errors: BadInput.
+Result<Price> parse_price(const std::string& text) {
+  const auto wrong = [&] {
+    return fail(Error::Code::BadInput,
+                "--cost " + text + ": wants ARM=IN or ARM=IN/OUT, prices of a million tokens");
+  };
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return wrong();
+  Price out{.arm = text.substr(0, equals)};
+  double* const targets[] = {&out.prompt, &out.output};
+  const auto parts = split(std::string_view(text).substr(equals + 1), '/');
+  if (parts.size() > 2) return wrong();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto [end, error] =
+        std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), *targets[i]);
+    const bool whole = error == std::errc() && end == parts[i].data() + parts[i].size();
+    if (!whole || !std::isfinite(*targets[i]) || *targets[i] < 0) return wrong();
+  }
+  return out;
+}
+
+/// Of 1,000 decisions; none where the arm has no price or a row's tokens are not known.
+std::optional<double> cost_of(const score::Column& column, const std::vector<Price>& prices) {
+  const auto price = std::ranges::find(prices, column.arm, &Price::arm);
+  const score::Figures& f = column.all;
+  if (price == prices.end() || f.tokens_unknown > 0 || !f.prompt_tokens || f.asked == 0)
+    return std::nullopt;
+  const double tokens = static_cast<double>(*f.prompt_tokens) * price->prompt +
+                        static_cast<double>(f.output_tokens.value_or(0)) * price->output;
+  return tokens / 1e6 / static_cast<double>(f.asked) * 1'000;
+}
+
 report::CompareReport make_report(const std::vector<Source>& sources,
                                   const std::vector<std::pair<Side, Side>>& pairs,
-                                  const std::vector<score::Gate>& gates) {
+                                  const std::vector<score::Gate>& gates,
+                                  const std::vector<Price>& prices) {
   report::CompareReport out;
   const auto shown = [&](const Side& side) {
     const std::string name = printable(side.name.text(), 200);
@@ -186,13 +227,16 @@ report::CompareReport make_report(const std::vector<Source>& sources,
   for (const auto& [a, b] : pairs) {
     for (const Side& side : {a, b}) {
       const std::string name = shown(side);
-      const score::Figures& figures = sources[side.source].find(side.name)->all;
+      const score::Column& column = *sources[side.source].find(side.name);
+      const score::Figures& figures = column.all;
       if (std::ranges::find(seen, name) != seen.end() || !figures.accuracy.value ||
           !figures.median_s)
         continue;
       seen.push_back(name);
-      out.frontier.push_back(
-          {.name = name, .accuracy = *figures.accuracy.value, .median_s = *figures.median_s});
+      out.frontier.push_back({.name = name,
+                              .accuracy = *figures.accuracy.value,
+                              .median_s = *figures.median_s,
+                              .cost = cost_of(column, prices)});
       if (figures.group > 1) {
         out.notes.push_back(name + ": up to " + std::to_string(figures.group) +
                             " items evaluated together; its times are shares of a group's");
@@ -247,6 +291,8 @@ int run_compare(const Args& args) {
   app.add_option("--gate", flags.gates,
                  "METRIC<=LIMIT or >=, of accuracy, brier, median, p95; a number, +0.01 from A, "
                  "1.1x of A (repeatable)");
+  app.add_option("--cost", flags.costs,
+                 "ARM=IN[/OUT]: prices of a million prompt and output tokens (repeatable)");
   app.add_option("--disagreements", flags.disagreements, "items listed on which they differ (10)");
   app.add_flag("--force", flags.force, "pair runs of different kits or versions too");
   app.add_option("--format", flags.format, "text, md or json");
@@ -262,22 +308,37 @@ int run_compare(const Args& args) {
     if (!gate) return report_error({Error::Code::BadInput, "--" + gate.error().message});
     gates.push_back(std::move(*gate));
   }
+  std::vector<Price> prices;
+  for (const std::string& text : flags.costs) {
+    Result<Price> price = parse_price(text);
+    if (!price) return report_error(price.error());
+    prices.push_back(std::move(*price));
+  }
   if (Result<void> distinct = check_distinct(flags.paths); !distinct)
     return report_error(distinct.error());
   std::vector<Source> sources;
   bool unreadable = false;
+  const auto known_arm = [&](const std::string& arm) {
+    return std::ranges::any_of(sources, [&](const Source& source) {
+      return std::ranges::find(source.columns, arm, &score::Column::arm) != source.columns.end();
+    });
+  };
   for (const std::string& path : flags.paths) {
     Result<Source> source = open_source(path);
     if (!source) return report_error(source.error());
     unreadable |= source->gathered.unreadable;
     sources.push_back(std::move(*source));
   }
+  for (const Price& price : prices) {
+    if (!known_arm(price.arm))
+      return report_error({Error::Code::BadInput, "--cost: there is no arm " + price.arm});
+  }
   std::vector<std::string> notes;
   if (Result<void> same = check_comparable(sources, flags.force, notes); !same)
     return report_error(same.error());
   const auto pairs = make_pairs(sources, flags);
   if (!pairs) return report_error(pairs.error());
-  report::CompareReport report = make_report(sources, *pairs, gates);
+  report::CompareReport report = make_report(sources, *pairs, gates, prices);
   report.disagreements = flags.disagreements;
   std::ranges::move(notes, std::back_inserter(report.notes));
   const std::string text = *format == OutputFormat::Json ? report::as_json(report)

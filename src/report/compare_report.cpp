@@ -103,8 +103,9 @@ std::vector<std::string> sentences(const PairReport& pair, std::size_t pairs) {
 std::vector<std::string> frontier_sentences(const CompareReport& report) {
   std::vector<std::string> out;
   for (const FrontierPoint& point : report.frontier) {
-    const std::string figures =
+    std::string figures =
         fmt::format("{}  {} in {}", point.name, share(point.accuracy), duration(point.median_s));
+    if (point.cost) figures += fmt::format(", {:.4g} for 1,000 decisions", *point.cost);
     out.push_back(point.dominated_by
                       ? figures + "  dominated by " + report.frontier[*point.dominated_by].name
                       : figures);
@@ -202,8 +203,11 @@ void find_frontier(std::vector<FrontierPoint>& points) {
   for (FrontierPoint& point : points) {
     for (std::size_t i = 0; i < points.size(); ++i) {
       const FrontierPoint& other = points[i];
-      const bool as_good = other.accuracy >= point.accuracy && other.median_s <= point.median_s;
-      const bool better = other.accuracy > point.accuracy || other.median_s < point.median_s;
+      const bool priced = other.cost && point.cost;
+      const bool as_good = other.accuracy >= point.accuracy && other.median_s <= point.median_s &&
+                           (!priced || *other.cost <= *point.cost);
+      const bool better = other.accuracy > point.accuracy || other.median_s < point.median_s ||
+                          (priced && *other.cost < *point.cost);
       if (!as_good || !better) continue;
       if (!point.dominated_by || other.accuracy > points[*point.dominated_by].accuracy) {
         point.dominated_by = i;
@@ -295,6 +299,7 @@ std::string as_json(const CompareReport& report) {
     one.set("name", point.name);
     one.set("accuracy", point.accuracy);
     one.set("median_s", point.median_s);
+    one.set("cost_per_1000", known(point.cost));
     one.set("dominated_by",
             point.dominated_by ? Json(report.frontier[*point.dominated_by].name) : Json());
     frontier.push(std::move(one));

@@ -23,9 +23,11 @@ struct PairReport {
 struct FrontierPoint {
   std::string name = {};
   double accuracy = 0, median_s = 0;
-  std::optional<std::size_t> dominated_by = {};  // one as good or better in both, better in one
+  std::optional<double> cost = {};               // of 1,000 decisions, in the currency of --cost
+  std::optional<std::size_t> dominated_by = {};  // one as good or better in all, better in one
 };
-/// Fills in `dominated_by`: the most accurate of those that dominate it.
+/// Fills in `dominated_by`: the most accurate of those that dominate it. Costs count between points
+/// that both have one.
 void find_frontier(std::vector<FrontierPoint>& points);
 
 struct CompareReport {

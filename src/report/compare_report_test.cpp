@@ -45,6 +45,17 @@ TEST(Frontier, NamesWhatIsDominated) {
   EXPECT_EQ(points[0].dominated_by, 1U);
   EXPECT_FALSE(points[1].dominated_by);
   EXPECT_FALSE(points[2].dominated_by);
+  // A price makes the slower and worse one worth a look.
+  std::vector<FrontierPoint> priced = sample().frontier;
+  for (FrontierPoint& point : priced) {
+    point.dominated_by.reset();
+    point.cost = point.name == "slow and bad" ? 1 : 2;
+  }
+  find_frontier(priced);
+  EXPECT_FALSE(priced[0].dominated_by);
+  priced[0].cost.reset();  // not told: by the two others alone
+  find_frontier(priced);
+  EXPECT_TRUE(priced[0].dominated_by);
   std::vector<FrontierPoint> equal(2);
   find_frontier(equal);
   EXPECT_FALSE(equal[0].dominated_by || equal[1].dominated_by)
