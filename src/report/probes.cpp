@@ -252,10 +252,16 @@ std::vector<std::string> noise_notes(const ProbeFigures& probes) {
       n += f.flips.n;
       kinds += (kinds.empty() ? "" : ", ") + f.kind;
     }
-    out.push_back(
-        fmt::format("noise floor of {} {}: asked again ({}), log-probabilities differ by up to {}, "
-                    "probabilities by up to {}, and {} of {} answers flip",
-                    first.arm, first.reading, kinds, small(logprob), small(p), flips, n));
+    std::string said =
+        fmt::format("noise floor of {} {}, asked again ({})", first.arm, first.reading, kinds);
+    std::string what;  // a written answer has no log-probabilities, a bare score no probability
+    const auto add = [&](const std::string& clause) {
+      what += (what.empty() ? ": " : ", ") + clause;
+    };
+    if (logprob) add("log-probabilities differ by up to " + small(logprob));
+    if (p && logprob) add("probabilities by up to " + small(p));
+    if (n > 0) add(fmt::format("{} of {} answers flip", flips, n));
+    out.push_back(said + (what.empty() ? ": no answer" : what));
   }
   return out;
 }

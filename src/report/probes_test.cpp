@@ -78,8 +78,8 @@ TEST(ProbeTables, EscapeNamesInMarkdown) {
 TEST(NoiseNotes, TellTheLargestOfAllKinds) {
   EXPECT_EQ(noise_notes(sample()),
             std::vector<std::string>{
-                "noise floor of a letters: asked again (again, crowd), log-probabilities differ by "
-                "up to 8.5e-06, probabilities by up to 1.4e-06, and 1 of 10 answers flip"});
+                "noise floor of a letters, asked again (again, crowd): log-probabilities differ by "
+                "up to 8.5e-06, probabilities by up to 1.4e-06, 1 of 10 answers flip"});
 }
 
 TEST(ReversedOrder, StandsAmongTheBaselinesOfItsTask) {
