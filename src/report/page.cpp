@@ -129,7 +129,7 @@ std::string shared_times(const PageContext& page) {
          html(names) + ".</p>";
 }
 
-std::string navigation(const std::string& body) {
+std::string navigation(const std::string& body, const std::vector<Section>& sections) {
   std::string out;
   for (const auto& [id, name] : {std::pair("verdict", "Verdict"),
                                  {"figures", "Figures"},
@@ -146,6 +146,9 @@ std::string navigation(const std::string& body) {
     if (body.find(fmt::format("<section id=\"{}\"", id)) == std::string::npos) continue;
     out += fmt::format("<a href=\"#{}\">{}</a>", id, name);
   }
+  for (const Section& added : sections) {
+    out += fmt::format("<a href=\"#added-{}\">{}</a>", slug(added.id), html(added.title));
+  }
   return "<nav aria-label=\"Sections\">" + out + "</nav>";
 }
 
@@ -155,6 +158,7 @@ std::vector<std::pair<std::string, std::string>> grouped_arms(const Heading& hea
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& [key, value] : heading.lines) {
     const bool is_arm = key.starts_with(kArm);
+    if (std::ranges::find(out, std::pair(key, value)) != out.end()) continue;  // of another run
     const auto same = std::ranges::find_if(out, [&](const auto& line) {
       return is_arm && line.first.starts_with("arm") && line.second == value;
     });
@@ -270,7 +274,8 @@ std::string as_html(const FullReport& report, std::span<const record::Row> rows)
   for (const auto& [key, value] : grouped_arms(report.heading)) {
     out += "<div><dt>" + html(key) + "</dt><dd><bdi>" + html(value) + "</bdi></dd></div>";
   }
-  out += "</dl>" + navigation(body) + "</header>\n<main id=\"main\">" + body + "</main>\n";
+  out += "</dl>" + navigation(body, report.sections) + "</header>\n<main id=\"main\">" + body +
+         "</main>\n";
   out += fmt::format(
       "<footer><p>{} rows, {} columns. Every figure stands with its n; intervals are 95 %. "
       "Written by deem {}.</p></footer>\n",

@@ -181,7 +181,8 @@ std::string verdict_part(const PageContext& page) {
       cards += "</ul>";
     }
     if (!verdict.points.empty()) {
-      cards += "<details><summary>More on this</summary><ul>";
+      cards += page.verdicts.size() == 1 ? "<details open>" : "<details>";
+      cards += "<summary>More on this</summary><ul>";
       for (const std::string& point : verdict.points) cards += "<li>" + html(point) + "</li>";
       cards += "</ul></details>";
     }

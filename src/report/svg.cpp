@@ -190,7 +190,7 @@ std::vector<double> axis_ticks(const Axis& axis) {
       }
     };
     collect({1, 2, 5});
-    if (out.size() < 3) collect({1, 1.5, 2, 3, 4, 5, 7});
+    if (out.size() < 3) collect({1, 1.5, 2, 3, 5, 7});
     while (out.size() > 7) {
       std::vector<double> fewer;
       for (std::size_t i = 0; i < out.size(); i += 2) fewer.push_back(out[i]);

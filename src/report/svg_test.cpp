@@ -83,8 +83,8 @@ TEST(Ticks, AreRoundAndInsideTheAxis) {
   EXPECT_EQ(axis_value(seconds, 0.02), "20 ms");
   EXPECT_EQ(axis_value(seconds, 2), "2 s");
   const Axis narrow{
-      .label = "", .unit = Axis::Unit::Seconds, .log = true, .low = 0.18, .high = 0.42};
-  EXPECT_EQ(axis_ticks(narrow).size(), 3U);  // 200 300 400 ms
+      .label = "", .unit = Axis::Unit::Seconds, .log = true, .low = 0.18, .high = 0.62};
+  EXPECT_EQ(axis_ticks(narrow).size(), 3U);  // 200 300 500 ms
   EXPECT_EQ(axis_value(shares, 0.4), ".4");
   const Axis places{.label = "",
                     .unit = Axis::Unit::Count,

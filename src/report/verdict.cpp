@@ -15,6 +15,7 @@ using score::Scores;
 
 constexpr std::size_t kSmall = 100;      // labelled answers under which the number itself is said
 constexpr double kThinMass = 0.5;        // of the letters, median
+constexpr double kMuchTruer = 0.1;       // in Brier score: worth a warning
 constexpr double kMuchFaster = 0.7;      // of the lead's median time
 constexpr double kWantedAccuracy = 0.9;  // for the threshold that is offered
 
@@ -34,6 +35,28 @@ void say_calibration(const Figures& f, Verdict& out) {
       "Do not take its probabilities as chances: calibration error {}, where a calibrated model "
       "would show at most {}; mean confidence {}, right {} ({}).",
       share(error.equal_width), share(error.null_p95), share(mean), share(right), how));
+}
+
+/// Among columns that may be as accurate the one with the best Brier score, where it is another.
+void say_truest(const Scores& scores, const Figures& f, Verdict& out) {
+  const Figures* truest = nullptr;
+  const Column* true_one = nullptr;
+  for (const std::size_t i : score::ranked_columns(scores, out.task, false)) {
+    const Figures& other = *score::figures_on(scores.columns[i], out.task);
+    if (*other.accuracy.value < f.accuracy.low || other.accuracy.n * 2 < f.accuracy.n) continue;
+    if (!other.brier || !f.brier || *other.brier >= *f.brier) continue;
+    if (truest != nullptr && *truest->brier <= *other.brier) continue;
+    truest = &other;
+    true_one = &scores.columns[i];
+  }
+  if (truest != nullptr) {
+    const double gain = *f.brier - *truest->brier;
+    (gain >= kMuchTruer ? out.warnings : out.points)
+        .push_back(fmt::format("Better probabilities within its interval: {}, Brier {} instead of "
+                               "{}, right in {} of {}.",
+                               true_one->name(), number(truest->brier, 3), number(f.brier, 3),
+                               with_interval(truest->accuracy), truest->accuracy.n));
+  }
 }
 
 void say_threshold(const Figures& f, Verdict& out) {
@@ -77,22 +100,6 @@ void say_rivals(const Scores& scores, const score::Evidence& evidence, const Fig
     if (fastest != nullptr && *fastest->median_s <= *other.median_s) continue;
     fastest = &other;
     fast = &scores.columns[i];
-  }
-  const Figures* truest = nullptr;
-  const Column* true_one = nullptr;
-  for (const std::size_t i : score::ranked_columns(scores, out.task, false)) {
-    const Figures& other = *score::figures_on(scores.columns[i], out.task);
-    if (*other.accuracy.value < f.accuracy.low || other.accuracy.n * 2 < f.accuracy.n) continue;
-    if (!other.brier || !f.brier || *other.brier >= *f.brier) continue;
-    if (truest != nullptr && *truest->brier <= *other.brier) continue;
-    truest = &other;
-    true_one = &scores.columns[i];
-  }
-  if (truest != nullptr) {
-    out.points.push_back(fmt::format(
-        "Better probabilities within its interval: {}, Brier {} instead of {}, right in {} of {}.",
-        true_one->name(), number(truest->brier, 3), number(f.brier, 3),
-        with_interval(truest->accuracy), truest->accuracy.n));
   }
   if (fast != nullptr) {
     out.points.push_back(fmt::format(
@@ -229,6 +236,7 @@ void judge(const Scores& scores, const score::Evidence& evidence, Verdict& out) 
                              with_interval(f.accuracy), f.accuracy.n, against);
   say_rivals(scores, evidence, f, out);
   say_calibration(f, out);
+  say_truest(scores, f, out);
   say_threshold(f, out);
   say_bare(scores, out);
   say_counts(f, out);
@@ -288,7 +296,9 @@ std::string summary(const std::vector<Verdict>& verdicts) {
   if (better == verdicts.size()) {
     return fmt::format("On all {} tasks the best column is better than every baseline.", better);
   }
-  std::string out = fmt::format("On {} of {} tasks the best column is better than every baseline",
+  std::string out =
+      better == 0 ? "On no task is the best column better than every baseline"
+                  : fmt::format("On {} of {} tasks the best column is better than every baseline",
                                 better, verdicts.size());
   constexpr std::size_t kNamed = 8;  // tasks; more would be a list, no sentence
   const auto names = [&](auto wanted) {

@@ -47,7 +47,7 @@ TEST(Verdict, IsUnclearWhenTheBaselineLiesInsideAndWorseWhenItLiesAbove) {
   EXPECT_EQ(verdicts[1].level, Verdict::Level::Worse);
   EXPECT_TRUE(says(verdicts[1].warnings, "overconfident"));
   EXPECT_EQ(summary(verdicts),
-            "On 0 of 2 tasks the best column is better than every baseline; on 2 it is not shown "
+            "On no task is the best column better than every baseline; on 2 it is not shown "
             "to be (even, bad).");
 }
 

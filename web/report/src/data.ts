@@ -67,7 +67,7 @@ export function axisTicks(axis: Axis, low: number, high: number): number[] {
       return out.filter((tick) => tick >= low * 0.999 && tick <= high * 1.001);
     };
     let few = collect([1, 2, 5]);
-    if (few.length < 3) few = collect([1, 1.5, 2, 3, 4, 5, 7]);
+    if (few.length < 3) few = collect([1, 1.5, 2, 3, 5, 7]);
     while (few.length > 7) few = few.filter((_, i) => i % 2 === 0);
     return few;
   }
