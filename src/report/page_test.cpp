@@ -201,6 +201,20 @@ TEST(Page, ManyColumnsKeepAFewInEachPlot) {
   EXPECT_EQ(occurrences(figure, "<path class=\"line"), 8U);  // four lines, four swatches
 }
 
+TEST(Page, OfOneReadingShowsItsVariants) {
+  std::vector<record::Row> rows;
+  add_rows(rows, "a", "t", 20, 15, 0.8);
+  for (record::Row& row : rows) {
+    auto& reading = row.readings["letters"];
+    reading.prior_rounds = reading.rounds;
+    for (auto& logprob : reading.prior_rounds->front().letters.logprobs) logprob = std::log(0.5);
+  }
+  const std::string page = as_html(make_full(rows), rows);
+  const std::size_t at = page.find("id=\"risk-0\"");
+  const std::string figure = page.substr(at, page.find("</figure>", at) - at);
+  EXPECT_NE(figure.find("a letters:prior"), std::string::npos) << "beside a letters:raw";
+}
+
 TEST(IsReport, KnowsItsOwn) {
   std::vector<record::Row> rows;
   add_rows(rows, "a", "t", 2, 1, 0.8);

@@ -23,10 +23,13 @@ constexpr std::size_t kShownFrontier = 12;
 constexpr int kLastPosition = 12;  // of the right option, by itself
 
 /// Makes the series of one plot: the best column of each reading first and shown, the rest after.
+/// Where there is one reading only, its variants are what can be compared.
 template <class MakePoints>
 void add_series(Plot& plot, const Scores& scores, std::size_t most_shown, Series::Draw draw,
                 MakePoints&& make_points) {
   std::vector<std::size_t> order = score::ranked_columns(scores, plot.task, true);
+  const std::vector<std::size_t> variants = score::ranked_columns(scores, plot.task, false);
+  if (order.size() < 2) order = variants;
   const std::size_t firsts = order.size();
   for (std::size_t i = 0; i < scores.columns.size(); ++i) {
     if (std::ranges::find(order, i) == order.end()) order.push_back(i);

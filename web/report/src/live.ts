@@ -255,7 +255,7 @@ export class LivePlot {
     name.textContent = this.columns[place.series.column]?.name ?? '';
     const lines = [`${this.data.y.label} ${axisValue(this.data.y, y)}` +
       (low != null && high != null ? ` [${axisValue(this.data.y, low)}, ${axisValue(this.data.y, high)}]` : '')];
-    lines.push(`${this.data.x.label} ${axisValue(this.data.x, x)}`);
+    lines.push(`${this.data.x.label.replace(' (log)', '')} ${axisValue(this.data.x, x)}`);
     if (n != null) lines.push(`n ${n}`);
     if (note) lines.push(note);
     this.readout.replaceChildren(name, ...lines.flatMap((line) => [document.createElement('br'), line]));
