@@ -108,7 +108,7 @@ TEST(Fit, ScoresThatPointTheWrongWayKeepTheShareOfYes) {
 TEST(Fit, FindsThePlantedTemperature) {
   Random random(7);
   RawSample sample;
-  for (std::size_t i = 0; i < 4'000; ++i) {
+  for (std::size_t i = 0; i < 2'000; ++i) {
     const double z[] = {6 * random.unit(), 6 * random.unit(), 6 * random.unit()};
     const auto p = decision::softmax(z, 2.0);
     const double u = random.unit();
@@ -118,7 +118,7 @@ TEST(Fit, FindsThePlantedTemperature) {
   const auto best = fit_best(sample, sample.all(), methods_for(sample), 1);
   ASSERT_TRUE(best);
   ASSERT_EQ(best->calibrator.method, Method::Temperature);
-  EXPECT_NEAR(best->calibrator.temperatures[0].value, 2.0, 0.1);
+  EXPECT_NEAR(best->calibrator.temperatures[0].value, 2.0, 0.15);
 }
 
 TEST(Fit, EachNumberOfOptionsHasItsOwnTemperatureWhereThereAreEnough) {
@@ -133,20 +133,20 @@ TEST(Fit, EachNumberOfOptionsHasItsOwnTemperatureWhereThereAreEnough) {
     while (label + 1 < options && u >= p[label]) u -= p[label++];
     sample.add(z, options, label, sample.size(), decision::softmax(z));
   };
-  for (int i = 0; i < 3'000; ++i) add(2, 1.0);
-  for (int i = 0; i < 3'000; ++i) add(5, 3.0);
+  for (int i = 0; i < 1'500; ++i) add(2, 1.0);
+  for (int i = 0; i < 1'500; ++i) add(5, 3.0);
   for (int i = 0; i < 10; ++i) add(7, 1.0);
   const auto fitted = fit(sample, sample.all(), Method::Temperature);
   ASSERT_TRUE(fitted);
   ASSERT_EQ(fitted->temperatures.size(), 3U);  // any, 2, 5; seven are too few
   EXPECT_EQ(fitted->temperatures[1].options, 2U);
-  EXPECT_NEAR(fitted->temperatures[1].value, 1.0, 0.1);
+  EXPECT_NEAR(fitted->temperatures[1].value, 1.0, 0.15);
   EXPECT_EQ(fitted->temperatures[2].options, 5U);
-  EXPECT_NEAR(fitted->temperatures[2].value, 3.0, 0.3);
+  EXPECT_NEAR(fitted->temperatures[2].value, 3.0, 0.45);
 }
 
 TEST(Fit, NeverIsWorseOnItsOwnItems) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);
     const std::size_t options = 2 + random.below(3);
     RawSample sample;
