@@ -48,7 +48,7 @@ bench: ## measure speed against a rival or limit in the same run; print the rati
 	@$(TEST_ENV) tools/bench
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60)
-	@tools/install-packages build fuzz
+	@tools/install-packages build engine fuzz
 	@tools/build fuzz fuzzers
 	@tools/fuzz $(FUZZ_SECONDS)
 

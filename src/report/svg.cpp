@@ -72,11 +72,17 @@ std::string style_class(std::size_t style) {
 
 void draw_axes(std::string& out, const Plot& plot, const Frame& frame) {
   const double bottom = kTop + kPlotHeight;
+  double free = 0;  // from here on there is room for a number
   for (const double tick : axis_ticks(plot.x)) {
     const double x = frame.x(tick);
     out += fmt::format("<path class=\"gridline\" d=\"M{0:.1f} {1}V{2}\"/>", x, kTop, bottom);
+    constexpr double kDigit = 8.5;  // its width on a phone, where letters are larger
+    const std::string value = axis_value(plot.x, tick);
+    const double half = kDigit * static_cast<double>(value.size()) / 2;
+    if (x - half < free) continue;
+    free = x + half + 2;
     out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>", x,
-                       bottom + 15, html(axis_value(plot.x, tick)));
+                       bottom + 15, html(value));
   }
   for (const double tick : axis_ticks(plot.y)) {
     const double y = frame.y(tick);

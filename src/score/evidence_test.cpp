@@ -95,7 +95,9 @@ TEST(Leads, AColumnThatAnsweredAFewOnlyDoesNotLead) {
     rows.push_back(letters_row("most", i, "a", i == 0 ? kP30 : kP70, i == 0 ? kP70 : kP30));
   }
   const Scores scores = score_rows(rows);
-  EXPECT_EQ(scores.columns[find_leads(scores).at(0).column].arm, "most");
+  const auto leads = find_leads(scores);
+  EXPECT_EQ(scores.columns[leads.at(0).column].arm, "most");
+  EXPECT_FALSE(leads[0].rival.has_value()) << "nor is it worth a contest";
 }
 
 TEST(Leads, TheBestBaselineIsTheMostAccurate) {

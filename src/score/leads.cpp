@@ -69,7 +69,10 @@ std::vector<Lead> find_leads(const Scores& scores) {
     const std::vector<std::size_t> ranked = ranked_columns(scores, task, true);
     if (ranked.empty()) continue;
     Lead lead{.task = task, .column = ranked.front()};
-    if (ranked.size() > 1) lead.rival = ranked[1];
+    const auto answers = [&](std::size_t i) {
+      return figures_on(scores.columns[i], task)->accuracy.n;
+    };
+    if (ranked.size() > 1 && answers(ranked[1]) * 2 >= answers(ranked[0])) lead.rival = ranked[1];
     out.push_back(std::move(lead));
   }
   return out;

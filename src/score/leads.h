@@ -20,8 +20,9 @@ std::optional<BestBaseline> best_baseline(const Figures& figures);
 /// The column to look at first on a task.
 struct Lead {
   std::string task = {};
-  std::size_t column = 0;                 // index into Scores::columns: the most accurate
-  std::optional<std::size_t> rival = {};  // the most accurate of another arm or reading
+  std::size_t column = 0;  // index into Scores::columns: the most accurate
+  std::optional<std::size_t> rival =
+      {};  // the most accurate of another arm or reading, of half as many answers at least
 };
 
 /// One for each task that has a column with labelled probabilities, in the order of

@@ -98,7 +98,18 @@ export class LivePlot {
       ticks: { show: false },
       splits: (_u, _i, low, high) => axisTicks(this.data[which], low, high),
       filter: (_u, splits) => splits,
-      values: (_u, splits) => splits.map((v) => axisValue(this.data[which], v)),
+      values: (u, splits) => {
+        let free = -Infinity; // from here on there is room for a number
+        return splits.map((value) => {
+          const text = axisValue(this.data[which], value);
+          if (which === 'y') return text;
+          const at = u.valToPos(value, 'x');
+          const half = 3.6 * text.length;
+          if (at - half < free) return '';
+          free = at + half + 3;
+          return text;
+        });
+      },
     });
     const scale = (which: 'x' | 'y'): uPlot.Scale => ({
       time: false,
