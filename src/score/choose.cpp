@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "decision/baseline.h"
@@ -19,7 +21,8 @@ using Method = Calibrator::Method;
 using record::Row;
 
 constexpr double kAskedShare = 0.9;
-constexpr double kPower = 2.801585;  // z(.975) + z(.80)
+constexpr double kEqual = 1e-12;  // means of one criterion that are nearer differ by rounding
+constexpr double kPower = 2.8015852181129683;  // z(.975) + z(.80)
 
 double value_of(const Losses& losses, Criterion by) {
   switch (by) {
@@ -50,7 +53,8 @@ struct Aligned {
   FitSample from = {};
   RawSample sample = {};
   std::vector<Method> methods = {};
-  bool own = false;  // has probabilities by its own constants
+  bool own = false;                               // has probabilities by its own constants
+  std::vector<double> seconds = {}, tokens = {};  // of those answered
 };
 
 /// One candidate's held-out predictions.
@@ -116,9 +120,16 @@ class Chooser {
     std::vector<std::size_t> kept;
     for (std::size_t c = 0; c < names.size(); ++c) {
       const FitSample& sample = samples[c];
-      if (sample.names.empty() || sample.unanswered == sample.names.size()) continue;
-      if (static_cast<double>(sample.names.size()) <
-          kAskedShare * static_cast<double>(all.size())) {
+      const bool few =
+          static_cast<double>(sample.names.size()) < kAskedShare * static_cast<double>(all.size());
+      if (sample.unanswered == sample.names.size()) {
+        if (!few) {
+          out_.notes.push_back(names[c].text() + ": left out, no answer to any of " +
+                               std::to_string(sample.names.size()) + " items");
+        }
+        continue;
+      }
+      if (few) {
         out_.notes.push_back(names[c].text() + ": left out, asked only " +
                              std::to_string(sample.names.size()) + " of " +
                              std::to_string(all.size()) + " items");
@@ -181,6 +192,8 @@ class Chooser {
       out.sample.add(from.sample.scores(item), item.options, item.label, cluster,
                      own ? std::span<const double>(*own) : std::span<const double>());
       unanswered += item.scores == 0 ? 1 : 0;
+      if (from.seconds[i]) out.seconds.push_back(*from.seconds[i]);
+      if (from.tokens[i]) out.tokens.push_back(*from.tokens[i]);
     }
     from.unanswered = unanswered;
     states_ = clusters.size();
@@ -243,11 +256,11 @@ class Chooser {
                     .calibrator = one.final,
                     .held_out = figures[k],
                     .unanswered = from.unanswered};
-      out.median_s = percentile(from.seconds, 5'000);
-      if (!from.tokens.empty()) {
-        double sum = 0;
-        for (const double tokens : from.tokens) sum += tokens;
-        out.mean_tokens = sum / static_cast<double>(from.tokens.size());
+      out.median_s = percentile(columns_[one.column].seconds, 5'000);
+      const std::vector<double>& tokens = columns_[one.column].tokens;
+      if (!tokens.empty()) {
+        out.mean_tokens =
+            std::accumulate(tokens.begin(), tokens.end(), 0.0) / static_cast<double>(tokens.size());
       }
       measure_behind(one, out);
       out_.candidates.push_back(std::move(out));
@@ -322,10 +335,15 @@ class Chooser {
   void measure_choosing() {
     Judged judged;
     for (std::size_t fold = 0; fold < splits_.size(); ++fold) {
-      const auto picked = std::ranges::min_element(
-          order_, {}, [&](std::size_t k) { return predicted_[k].inner[fold]; });
-      ++out_.candidates[static_cast<std::size_t>(picked - order_.begin())].chosen_in;
-      const Predicted& one = predicted_[*picked];
+      // The first of equals as they come, not as they are ranked: the ranking has seen this part.
+      double least = std::numeric_limits<double>::infinity();
+      for (const Predicted& one : predicted_) least = std::min(least, one.inner[fold]);
+      const auto picked = std::ranges::find_if(
+          predicted_, [&](const Predicted& one) { return one.inner[fold] <= least + kEqual; });
+      const auto rank =
+          std::ranges::find(order_, static_cast<std::size_t>(picked - predicted_.begin()));
+      ++out_.candidates[static_cast<std::size_t>(rank - order_.begin())].chosen_in;
+      const Predicted& one = *picked;
       for (const std::size_t i : splits_[fold].held_out)
         add_judged(judged, columns_[one.column].sample, i, one.by_fold[fold]);
     }
