@@ -45,7 +45,7 @@ bench: ## measure speed against a rival or limit in the same run; print the rati
 	@tools/install-packages build engine bench
 	@tools/fetch-llama --tools >/dev/null
 	@tools/build bench
-	@$(TEST_ENV) tools/bench
+	@DEEM_ORACLE_PYTHON="$$(tools/oracle-python)" $(TEST_ENV) tools/bench
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60)
 	@tools/install-packages build engine fuzz

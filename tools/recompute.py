@@ -35,6 +35,9 @@ class Random:
             z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
             self.s.append(z ^ (z >> 31))
 
+    def below(self, n):
+        return ((self.next() >> 32) * n) >> 32
+
     def next(self):
         s = self.s
         x = (s[1] * 5) & MASK
@@ -205,7 +208,7 @@ def bootstrap(states, correct, briers):
     random = Random(1)
     means_a, means_b = [], []
     for _ in range(1000):
-        drawn = [((random.next() >> 32) * len(order)) >> 32 for _ in order]
+        drawn = [random.below(len(order)) for _ in order]
         total = n[drawn].sum()
         means_a.append(a[drawn].sum() / total)
         means_b.append(b[drawn].sum() / total)
@@ -688,40 +691,52 @@ def probe_figures(rows):
 
 class Check:
     def __init__(self):
-        self.numbers, self.worst, self.faults = 0, 0.0, []
+        self.numbers, self.worst, self.faults = 0, {}, []  # worst: by limit
 
-    def same(self, want, got, path):
+    def same(self, want, got, path, limit=LIMIT):
         if isinstance(want, dict):
             for key, value in want.items():
-                self.same(value, got.get(key) if isinstance(got, dict) else None, f"{path}.{key}")
+                self.same(value, got.get(key) if isinstance(got, dict) else None, f"{path}.{key}", limit)
         elif isinstance(want, list):
             if not isinstance(got, list) or len(got) != len(want):
                 self.faults.append(f"{path}: {len(want)} entries here")
                 return
             for i, (a, b) in enumerate(zip(want, got)):
-                self.same(a, b, f"{path}[{i}]")
+                self.same(a, b, f"{path}[{i}]", limit)
         elif want is None or isinstance(want, str):
             if want != got:
                 self.faults.append(f"{path}: {want!r} here, {got!r} there")
         else:
             self.numbers += 1
-            if got is None or not abs(float(want) - got) <= LIMIT * max(1.0, abs(got)):
+            if got is None or not abs(float(want) - got) <= limit * max(1.0, abs(got)):
                 self.faults.append(f"{path}: {float(want)!r} here, {got!r} there")
             else:
-                self.worst = max(self.worst, abs(float(want) - got))
+                off = abs(float(want) - got) / max(1.0, abs(got))
+                self.worst[limit] = max(self.worst.get(limit, 0.0), off)
+
+    def report(self):
+        for fault in self.faults[:20]:
+            print(fault)
+        largest = ", ".join(f"{off:.1e} (limit {limit:.0e})" for limit, off in sorted(self.worst.items()))
+        print(f"{self.numbers} numbers compared, {len(self.faults)} differ, largest difference of the others {largest}")
+        return 1 if self.faults or self.numbers == 0 else 0
+
+
+def load_rows(path):
+    """The rows of a file, each item of an arm once: a later row takes the place of the earlier one."""
+    rows = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            rows[row["arm"], row["task"], row["id"], row["repeat"], row.get("probe", "")] = row
+    return list(rows.values())
 
 
 def main():
     if len(sys.argv) != 3:
         print(__doc__)
         return 2
-    with open(sys.argv[1], encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    def key_of(r):
-        return r["arm"], r["task"], r["id"], r["repeat"], r.get("probe", "")
-    latest = {key_of(r): i for i, r in enumerate(rows)}
-    first = dict.fromkeys(key_of(r) for r in rows)  # a later row takes the place of the earlier one
-    everything = [rows[latest[key]] for key in first]
+    everything = load_rows(sys.argv[1])
     rows = [r for r in everything if "probe" not in r]
     with open(sys.argv[2], encoding="utf-8") as file:
         scores = json.load(file)
@@ -737,10 +752,7 @@ def main():
                 [r for r in mine if r["task"] == t] for t in dict.fromkeys(r["task"] for r in rows)))
             check.same(figures(ordered, column["reading"], column["variant"], True), column["all"], f"{name} all")
     check.same(probe_figures(everything), scores["probes"], "probes")
-    for fault in check.faults[:20]:
-        print(fault)
-    print(f"{check.numbers} numbers compared, {len(check.faults)} differ, largest difference of the others {check.worst:.1e}")
-    return 1 if check.faults or check.numbers == 0 else 0
+    return check.report()
 
 
 if __name__ == "__main__":

@@ -45,9 +45,20 @@ std::optional<std::vector<double>> by_temperature(const Calibrator& calibrator,
   return softmax(z, temperature->value);
 }
 
-std::vector<double> by_knots(const Calibrator& calibrator, std::span<const double> scores) {
-  if (scores.size() == 1) return yes_no(interpolate(calibrator.knots, scores[0]));
-  if (scores.size() == 2) return yes_no(interpolate(calibrator.knots, scores[0] - scores[1]));
+/// x: Platt's, and isotonic's where it is not by option; none for over two options.
+std::optional<double> yes_score(std::span<const double> scores) {
+  if (scores.size() > 2) return std::nullopt;
+  return scores.size() == 1 ? scores[0] : scores[0] - scores[1];
+}
+
+std::optional<std::vector<double>> by_knots(const Calibrator& calibrator,
+                                            std::span<const double> scores) {
+  if (calibrator.knots.empty()) return std::nullopt;
+  if (!calibrator.by_option) {
+    const std::optional<double> x = yes_score(scores);
+    return x ? std::optional(yes_no(interpolate(calibrator.knots, *x))) : std::nullopt;
+  }
+  if (scores.size() < 2) return std::nullopt;
   std::vector<double> p = softmax(scores);
   double sum = 0;
   for (double& v : p) {
@@ -90,12 +101,11 @@ std::optional<std::vector<double>> apply_calibrator(const Calibrator& calibrator
     case Method::LabelPrior:
       return by_temperature(calibrator, scores);
     case Method::Platt: {
-      if (scores.size() > 2) return std::nullopt;
-      const double x = scores.size() == 1 ? scores[0] : scores[0] - scores[1];
-      return yes_no(1 / (1 + std::exp(-(calibrator.slope * x + calibrator.offset))));
+      const std::optional<double> x = yes_score(scores);
+      if (!x) return std::nullopt;
+      return yes_no(1 / (1 + std::exp(-(calibrator.slope * *x + calibrator.offset))));
     }
     case Method::Isotonic:
-      if (calibrator.knots.empty()) return std::nullopt;
       return by_knots(calibrator, scores);
   }
   return std::nullopt;

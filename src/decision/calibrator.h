@@ -34,15 +34,17 @@ struct Calibrator {
   std::vector<double> bias = {};               // LabelPrior: by option
   double slope = 1, offset = 0;                // Platt
   std::vector<Knot> knots = {};                // Isotonic: x ascending, p not descending
+  bool by_option = false;  // Isotonic: knots are of each option's softmax(z), not of Platt's x
   bool operator==(const Calibrator&) const = default;
 };
 std::string_view to_string(Calibrator::Method method);
 std::optional<Calibrator::Method> parse_method(std::string_view name);
 
 /// Probabilities by option; two (yes, no) for a bare score. None where the calibrator does not
-/// suit: Method::None, a bare score without Platt or isotonic, Platt on more than two options, a
-/// bias of another length, no temperature for so many options.
-/// Isotonic on two options and on bare scores maps x; on more it maps every option's p = softmax(z)
+/// suit: Method::None, a bare score without Platt or isotonic, Platt or isotonic of x on more than
+/// two options, isotonic by option on a bare score, a bias of another length, no temperature for so
+/// many options.
+/// Isotonic maps x of two options or a bare score; by option it maps every option's p = softmax(z)
 /// and makes the results sum to 1, equal ones kept in the order of p by a millionth of it.
 std::optional<std::vector<double>> apply_calibrator(const Calibrator& calibrator,
                                                     std::span<const double> scores);

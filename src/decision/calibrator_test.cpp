@@ -60,7 +60,8 @@ TEST(Calibrator, IsotonicIsLinearBetweenKnotsAndConstantOutside) {
 }
 
 TEST(Calibrator, IsotonicOverManyOptionsSumsToOneAndKeepsTheOrderOfEquals) {
-  const Calibrator flat{.method = Method::Isotonic, .knots = {{0, .25}, {1, .25}}};
+  const Calibrator flat{
+      .method = Method::Isotonic, .knots = {{0, .25}, {1, .25}}, .by_option = true};
   const auto p = apply_calibrator(flat, std::vector{0.0, 2.0, 1.0});
   ASSERT_TRUE(p);
   EXPECT_NEAR((*p)[0] + (*p)[1] + (*p)[2], 1, 1e-12);
@@ -69,11 +70,25 @@ TEST(Calibrator, IsotonicOverManyOptionsSumsToOneAndKeepsTheOrderOfEquals) {
   EXPECT_NEAR((*p)[1], 1.0 / 3, 1e-5);
 }
 
+TEST(Calibrator, IsotonicByOptionTakesTwoOptionsByTheirProbabilitiesToo) {
+  // p = (3/4, 1/4); the knots map them to (.625, .375) and their millionths to (.75, .25)e-6.
+  const Calibrator by_option{
+      .method = Method::Isotonic, .knots = {{0, .25}, {1, .75}}, .by_option = true};
+  const auto p = apply_calibrator(by_option, std::vector{std::log(3.0), 0.0});
+  ASSERT_TRUE(p);
+  EXPECT_NEAR((*p)[0], (.625 + .75e-6) / (1 + 1e-6), 1e-15);
+  EXPECT_NEAR((*p)[1], (.375 + .25e-6) / (1 + 1e-6), 1e-15);
+}
+
 TEST(Calibrator, WhatDoesNotSuitGivesNothing) {
   EXPECT_FALSE(apply_calibrator(Calibrator{}, std::vector{1.0, 0.0}));
   EXPECT_FALSE(apply_calibrator(Calibrator{.method = Method::Temperature, .temperatures = {{0, 1}}},
                                 std::vector{1.0}));
   EXPECT_FALSE(apply_calibrator(Calibrator{.method = Method::Isotonic}, std::vector{1.0}));
+  Calibrator isotonic{.method = Method::Isotonic, .knots = {{0, .25}, {1, .75}}};
+  EXPECT_FALSE(apply_calibrator(isotonic, std::vector{1.0, 0.0, 0.0}));
+  isotonic.by_option = true;
+  EXPECT_FALSE(apply_calibrator(isotonic, std::vector{1.0}));
   EXPECT_FALSE(apply_calibrator(Calibrator{.method = Method::Platt}, std::vector<double>{}));
 }
 

@@ -13,6 +13,7 @@ using codec::Json;
 using decision::Calibrator;
 
 constexpr std::string_view kSchema = "deem.fit/1";
+constexpr std::string_view kByOption = "option", kByDifference = "difference";
 constexpr std::size_t kMostBytes = 64 << 20;
 
 Json to_json(const Calibrator& calibrator) {
@@ -38,6 +39,7 @@ Json to_json(const Calibrator& calibrator) {
   if (calibrator.method == Method::Isotonic) {
     Json list = Json::array();
     for (const auto& [x, p] : calibrator.knots) list.push(Json::array({Json(x), Json(p)}));
+    out.set("of", calibrator.by_option ? kByOption : kByDifference);
     out.set("knots", std::move(list));
   }
   return out;
@@ -112,6 +114,9 @@ Result<Calibrator> parse_calibrator(const Json& json) {
     out.offset = bounded(in, "offset", -1e12, 1e12);
   }
   if (out.method == Method::Isotonic) {
+    const std::string of = in.text("of");
+    out.by_option = of == kByOption;
+    if (!out.by_option && of != kByDifference) in.note("of has an unknown value");
     for (const Json& item : in.list("knots")) {
       const bool pair = item.is_array() && item.items().size() == 2 &&
                         item.items()[0].is_number() && item.items()[1].is_number();

@@ -36,6 +36,9 @@ Fit whole() {
   FitEntry isotonic = platt;
   isotonic.task = "v";
   isotonic.calibrator = {.method = Method::Isotonic, .knots = {{-1, .1}, {2, .1}, {3, .9}}};
+  FitEntry by_option = isotonic;
+  by_option.task = "o";
+  by_option.calibrator.by_option = true;
   FitEntry none = platt;
   none.task = "w";
   none.calibrator = {};
@@ -45,7 +48,7 @@ Fit whole() {
           .by = "calibrate",
           .model = {.kind = "local", .model = "m", .digest = "sha256:1", .template_sha256 = "t"},
           .sources = {{"demo", "k", "r", 240}},
-          .entries = {temperature, any, platt, isotonic, none}};
+          .entries = {temperature, any, platt, isotonic, by_option, none}};
 }
 
 TEST(Fit, ReadsWhatItWrote) {
@@ -73,19 +76,20 @@ TEST_P(FitCorrupted, IsRefusedByName) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, FitCorrupted,
-    testing::Values(Corruption{"deem.fit/1", "deem.fit/9", "no fit file"},
-                    Corruption{"\"by\": \"calibrate\"", "\"by\": \"hand\"", "by"},
-                    Corruption{"\"method\": \"temperature\"", "\"method\": \"warm\"",
-                               "entry 1: calibrator: method"},
-                    Corruption{"\"t\": 1.5", "\"t\": 0.0", "t is out of range"},
-                    Corruption{"\"t\": 1.5", "\"t\": -1", "t is out of range"},
-                    Corruption{"\"t\": 1.5", "\"t\": \"1.5\"", "t is missing or no number"},
-                    Corruption{"\"slope\": 0.125", "\"slope\": -0.125", "slope is out of range"},
-                    Corruption{"0.1\n", "1.1\n", "knots"},
-                    Corruption{"\"mode\": \"readout\"", "\"mode\": \"guess\"", "mode"},
-                    Corruption{"\"valid_for\"", "\"valid\"", "valid_for is missing"},
-                    Corruption{"\"n\": 60,\n   \"states\"", "\"n\": \"60\",\n   \"states\"",
-                               "n is missing"}));
+    testing::Values(
+        Corruption{"deem.fit/1", "deem.fit/9", "no fit file"},
+        Corruption{"\"by\": \"calibrate\"", "\"by\": \"hand\"", "by"},
+        Corruption{"\"method\": \"temperature\"", "\"method\": \"warm\"",
+                   "entry 1: calibrator: method"},
+        Corruption{"\"t\": 1.5", "\"t\": 0.0", "t is out of range"},
+        Corruption{"\"t\": 1.5", "\"t\": -1", "t is out of range"},
+        Corruption{"\"t\": 1.5", "\"t\": \"1.5\"", "t is missing or no number"},
+        Corruption{"\"slope\": 0.125", "\"slope\": -0.125", "slope is out of range"},
+        Corruption{"\"of\": \"difference\"", "\"of\": \"sum\"", "of has an unknown value"},
+        Corruption{"0.1\n", "1.1\n", "knots"},
+        Corruption{"\"mode\": \"readout\"", "\"mode\": \"guess\"", "mode"},
+        Corruption{"\"valid_for\"", "\"valid\"", "valid_for is missing"},
+        Corruption{"\"n\": 60,\n   \"states\"", "\"n\": \"60\",\n   \"states\"", "n is missing"}));
 
 FitModel model() {
   return {.kind = "local", .model = "", .digest = "sha256:1", .template_sha256 = "t"};

@@ -53,6 +53,8 @@ Aligned align(const ColumnName& name, FitSample from, const Places& places, std:
     out.sample.add(from.sample.scores(item), item.options, item.label, cluster,
                    own ? std::span<const double>(*own) : std::span<const double>());
     unanswered += item.scores == 0 ? 1 : 0;
+    if (from.seconds[i]) out.seconds.push_back(*from.seconds[i]);
+    if (from.tokens[i]) out.tokens.push_back(*from.tokens[i]);
   }
   states = clusters.size();
   from.unanswered = unanswered;
@@ -77,11 +79,20 @@ Alignment align_columns(std::span<const Row* const> rows, const std::vector<Colu
   std::vector<std::size_t> kept;
   for (std::size_t c = 0; c < names.size(); ++c) {
     const FitSample& sample = samples[c];
-    if (sample.names.empty() || sample.unanswered == sample.names.size()) continue;
-    if (static_cast<double>(sample.names.size()) < kAskedShare * static_cast<double>(all.size())) {
-      out.notes.push_back(names[c].text() + ": left out, asked only " +
-                          std::to_string(sample.names.size()) + " of " +
-                          std::to_string(all.size()) + " items");
+    if (sample.names.empty()) continue;
+    const bool few =
+        static_cast<double>(sample.names.size()) < kAskedShare * static_cast<double>(all.size());
+    if (few) {
+      if (sample.unanswered < sample.names.size()) {
+        out.notes.push_back(names[c].text() + ": left out, asked only " +
+                            std::to_string(sample.names.size()) + " of " +
+                            std::to_string(all.size()) + " items");
+      }
+      continue;
+    }
+    if (sample.unanswered == sample.names.size()) {
+      out.notes.push_back(names[c].text() + ": left out, no answer to any of " +
+                          std::to_string(sample.names.size()) + " items");
       continue;
     }
     kept.push_back(c);

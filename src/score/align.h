@@ -18,7 +18,8 @@ struct Aligned {
   FitSample from = {};  // as asked; `unanswered` of the shared items
   RawSample sample = {};
   std::vector<decision::Calibrator::Method> methods = {};
-  bool own = false;  // has probabilities by its own constants
+  bool own = false;                               // has probabilities by its own constants
+  std::vector<double> seconds = {}, tokens = {};  // of those answered
 };
 
 struct Alignment {

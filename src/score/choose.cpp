@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "decision/baseline.h"
@@ -18,7 +20,8 @@ using decision::Calibrator;
 using Method = Calibrator::Method;
 using record::Row;
 
-constexpr double kPower = 2.801585;  // z(.975) + z(.80)
+constexpr double kEqual = 1e-12;  // means of one criterion that are nearer differ by rounding
+constexpr double kPower = 2.8015852181129683;  // z(.975) + z(.80)
 
 double value_of(const Losses& losses, Criterion by) {
   switch (by) {
@@ -152,11 +155,11 @@ class Chooser {
                     .calibrator = one.final,
                     .held_out = figures[k],
                     .unanswered = from.unanswered};
-      out.median_s = percentile(from.seconds, 5'000);
-      if (!from.tokens.empty()) {
-        double sum = 0;
-        for (const double tokens : from.tokens) sum += tokens;
-        out.mean_tokens = sum / static_cast<double>(from.tokens.size());
+      out.median_s = percentile(columns_[one.column].seconds, 5'000);
+      const std::vector<double>& tokens = columns_[one.column].tokens;
+      if (!tokens.empty()) {
+        out.mean_tokens =
+            std::accumulate(tokens.begin(), tokens.end(), 0.0) / static_cast<double>(tokens.size());
       }
       measure_behind(one, out);
       out_.candidates.push_back(std::move(out));
@@ -231,10 +234,15 @@ class Chooser {
   void measure_choosing() {
     Judged judged;
     for (std::size_t fold = 0; fold < splits_.size(); ++fold) {
-      const auto picked = std::ranges::min_element(
-          order_, {}, [&](std::size_t k) { return predicted_[k].inner[fold]; });
-      ++out_.candidates[static_cast<std::size_t>(picked - order_.begin())].chosen_in;
-      const Predicted& one = predicted_[*picked];
+      // The first of equals as they come, not as they are ranked: the ranking has seen this part.
+      double least = std::numeric_limits<double>::infinity();
+      for (const Predicted& one : predicted_) least = std::min(least, one.inner[fold]);
+      const auto picked = std::ranges::find_if(
+          predicted_, [&](const Predicted& one) { return one.inner[fold] <= least + kEqual; });
+      const auto rank =
+          std::ranges::find(order_, static_cast<std::size_t>(picked - predicted_.begin()));
+      ++out_.candidates[static_cast<std::size_t>(rank - order_.begin())].chosen_in;
+      const Predicted& one = *picked;
       for (const std::size_t i : splits_[fold].held_out)
         add_judged(judged, columns_[one.column].sample, i, one.by_fold[fold]);
     }

@@ -80,13 +80,14 @@ FitSample fit_sample(std::span<const Row* const> rows, const ColumnName& column)
     const std::size_t cluster = states.try_emplace(state_of(*row), states.size()).first->second;
     const auto scores = scores_of(*row, reading, column.variant);
     const auto answer = scores ? answer_of(*row, reading, column.variant) : std::nullopt;
+    std::optional<double>& seconds = out.seconds.emplace_back();
+    std::optional<double>& tokens = out.tokens.emplace_back();
     if (answer) {
       out.sample.add(*scores, row->keys.size(), *label, cluster, answer->probs);
       const bool prior = column.variant.starts_with("prior");
-      out.seconds.push_back(reading.planned_to_done_s + (prior ? reading.prior_s : 0));
+      seconds = reading.planned_to_done_s + (prior ? reading.prior_s : 0);
       if (reading.prompt_tokens) {
-        out.tokens.push_back(
-            static_cast<double>(*reading.prompt_tokens + reading.output_tokens.value_or(0)));
+        tokens = static_cast<double>(*reading.prompt_tokens + reading.output_tokens.value_or(0));
       }
     } else {
       ++out.unanswered;

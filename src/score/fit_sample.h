@@ -38,9 +38,10 @@ struct FitSample {
   std::vector<ItemName> names = {};
   decision::QuestionType type = decision::QuestionType::Choice;
   std::string mode = {}, policy = {}, prompt_digest = {};
-  std::size_t unanswered = 0;                     // asked, and no answer of this column
-  std::size_t options = 0;                        // of the first item
-  std::vector<double> seconds = {}, tokens = {};  // of answered items, priors' time included
+  std::size_t unanswered = 0;  // asked, and no answer of this column
+  std::size_t options = 0;     // of the first item
+  // Of each item, priors' time included; none where it has no answer or the seat counted no tokens.
+  std::vector<std::optional<double>> seconds = {}, tokens = {};
 };
 
 /// Labelled rows of `column` on `task` in the order given. Clusters are the states, counted as they

@@ -17,6 +17,8 @@ using Method = Calibrator::Method;
 using Indices = RawSample::Indices;
 
 constexpr double kLeastBeta = 1e-4, kMostBeta = 1e4;  // of 1/T
+constexpr double kLossRounding = 1e-13;
+constexpr double kSameX = 1e-12;  // isotonic: values of x nearer than this part of x are one
 
 /// Items with scores and a label among their options.
 std::vector<std::size_t> usable(const RawSample& sample, Indices items) {
@@ -168,6 +170,10 @@ std::optional<Calibrator> fit_platt(const RawSample& sample, Indices items) {
   }
   double a = 0, b = std::log((yes + 1) / (n - yes + 1));
   Logistic now = logistic(points, a, b);
+  // Near the least the loss moves less than its own rounding: such a step is one down, too.
+  const auto lower = [&](const Logistic& next) {
+    return next.loss <= now.loss + kLossRounding * std::abs(now.loss);
+  };
   for (int step = 0; step < 100; ++step) {
     const double ridge = 1e-12 * (now.aa + now.bb);
     const double det = (now.aa + ridge) * (now.bb + ridge) - now.ab * now.ab;
@@ -176,11 +182,11 @@ std::optional<Calibrator> fit_platt(const RawSample& sample, Indices items) {
     const double step_b = ((now.aa + ridge) * now.db - now.ab * now.da) / det;
     double length = 1;
     Logistic next = logistic(points, a - step_a, b - step_b);
-    while (!(next.loss <= now.loss) && length > 1e-9) {
+    while (!lower(next) && length > 1e-9) {
       length /= 2;
       next = logistic(points, a - length * step_a, b - length * step_b);
     }
-    if (!(next.loss <= now.loss)) break;
+    if (!lower(next)) break;
     a -= length * step_a;
     b -= length * step_b;
     const bool still = std::abs(length * step_a) < 1e-13 && std::abs(length * step_b) < 1e-13;
@@ -195,7 +201,8 @@ std::optional<Calibrator> fit_platt(const RawSample& sample, Indices items) {
   return Calibrator{.method = Method::Platt, .slope = a / sd, .offset = b - a * mean / sd};
 }
 
-/// Pool adjacent violators: the least-squares monotone function through the points.
+/// Pool adjacent violators: the least-squares monotone function through the points. Values of x
+/// that differ only by rounding, as softmax of the same scores in another order, are one.
 std::vector<Calibrator::Knot> pool(std::vector<std::pair<double, double>> points) {
   std::ranges::sort(points);
   struct Block {
@@ -205,7 +212,10 @@ std::vector<Calibrator::Knot> pool(std::vector<std::pair<double, double>> points
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < points.size();) {
     Block block{points[i].first, points[i].first, 0, 0};
-    for (; i < points.size() && points[i].first == block.first; ++i) {
+    for (; i < points.size(); ++i) {
+      const double x = points[i].first;
+      if (x - block.last > kSameX * std::abs(x)) break;
+      block.last = x;
       block.sum += points[i].second;
       ++block.n;
     }
@@ -228,7 +238,8 @@ std::vector<Calibrator::Knot> pool(std::vector<std::pair<double, double>> points
 
 std::optional<Calibrator> fit_isotonic(const RawSample& sample, Indices items) {
   std::vector<std::pair<double, double>> points;
-  if (auto data = yes_no(sample, items)) {
+  auto data = yes_no(sample, items);
+  if (data) {
     points = std::move(data->points);
   } else {
     for (const std::size_t i : items) {
@@ -238,7 +249,8 @@ std::optional<Calibrator> fit_isotonic(const RawSample& sample, Indices items) {
       for (std::size_t k = 0; k < p.size(); ++k) points.emplace_back(p[k], k == item.label ? 1 : 0);
     }
   }
-  return Calibrator{.method = Method::Isotonic, .knots = pool(std::move(points))};
+  return Calibrator{
+      .method = Method::Isotonic, .knots = pool(std::move(points)), .by_option = !data};
 }
 
 }  // namespace

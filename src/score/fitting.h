@@ -19,8 +19,8 @@ namespace deem::score {
 ///   options.
 /// - platt: two options or a bare score; slope and offset of least log loss against the targets
 ///   (N₊+1)/(N₊+2) and 1/(N₋+2) (Platt 1999); a slope below zero becomes zero.
-/// - isotonic: pool adjacent violators on x (two options, bare) or on all options' p (more), values
-///   held to [1/2N, 1 − 1/2N].
+/// - isotonic: pool adjacent violators on x (all items of two options, or bare) or on all options'
+///   p = softmax(z), N points; values held to [1/2N, 1 − 1/2N].
 /// None where the method does not suit the items, or none are left.
 std::optional<decision::Calibrator> fit(const RawSample& sample, RawSample::Indices items,
                                         decision::Calibrator::Method method);

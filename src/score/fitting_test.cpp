@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "decision/readout.h"
 #include "score/resample.h"
@@ -58,6 +59,32 @@ TEST(Fit, PlattIsScikitLearns) {
   EXPECT_NEAR(fitted->offset, -0.10786367886155579, 1e-11);
 }
 
+TEST(Fit, PlattGoesToTheLastDigits) {
+  // The slope of the loss is zero at its least: it is known to about 1e-15 an item.
+  Random random(3);
+  for (int draw = 0; draw < 100; ++draw) {
+    RawSample sample;
+    for (std::size_t i = 0; i < 150; ++i) {
+      const double x = 8 * random.unit() - 4;
+      const bool yes = random.unit() < 1 / (1 + std::exp(-x));
+      sample.add(std::span(&x, 1), 2, yes ? 0 : 1, i, {});
+    }
+    const auto fitted = fit(sample, sample.all(), Method::Platt);
+    ASSERT_TRUE(fitted);
+    double yes = 0, by_slope = 0, by_offset = 0;
+    for (std::size_t i = 0; i < 150; ++i) yes += sample.item(i).label == 0 ? 1 : 0;
+    for (std::size_t i = 0; i < 150; ++i) {
+      const double x = sample.scores(sample.item(i))[0];
+      const double off = (*decision::apply_calibrator(*fitted, std::vector{x}))[0] -
+                         (sample.item(i).label == 0 ? (yes + 1) / (yes + 2) : 1 / (152 - yes));
+      by_slope += off * x;
+      by_offset += off;
+    }
+    EXPECT_NEAR(by_slope, 0, 1e-11);
+    EXPECT_NEAR(by_offset, 0, 1e-11);
+  }
+}
+
 TEST(Fit, IsotonicIsScikitLearnsHeldInside) {
   const RawSample sample = ten_gains();
   const auto fitted = fit(sample, sample.all(), Method::Isotonic);
@@ -69,6 +96,40 @@ TEST(Fit, IsotonicIsScikitLearnsHeldInside) {
   std::vector<decision::Calibrator::Knot> got = fitted->knots;
   ASSERT_GE(got.size(), want.size());
   for (const auto& knot : want) EXPECT_NEAR(decision::interpolate(got, knot.x), knot.p, 1e-12);
+}
+
+TEST(Fit, IsotonicTakesWhatDiffersByRoundingForOne) {
+  // Written answers: 1 at the option stated. Where it stands moves the last bit of softmax over 11
+  // options, and where it stands is no reason for another probability.
+  RawSample sample;
+  std::set<double> x;
+  for (std::size_t i = 0; i < 110; ++i) {
+    std::vector<double> z(11);
+    z[i % 11] = 1;
+    x.insert(decision::softmax(z)[i % 11]);
+    sample.add(z, 11, i % 11 < 5 ? i % 11 : (i + 1) % 11, i, {});
+  }
+  ASSERT_EQ(x.size(), 2U);
+  const auto fitted = fit(sample, sample.all(), Method::Isotonic);
+  ASSERT_TRUE(fitted);
+  for (const double one : x)
+    EXPECT_NEAR(decision::interpolate(fitted->knots, one), 5.0 / 11, 1e-12);
+}
+
+TEST(Fit, IsotonicOfDifferentNumbersOfOptionsIsByOption) {
+  RawSample sample;
+  const double two[] = {std::log(3.0), 0}, three[] = {std::log(6.0), 0, 0};
+  for (std::size_t i = 0; i < 8; ++i) {
+    sample.add(two, 2, i < 6 ? 0 : 1, i, decision::softmax(two));
+    sample.add(three, 3, i < 6 ? 0 : i - 5, i, decision::softmax(three));
+  }
+  // By hand: p = 3/4 was right in 12 of 16, 1/4 in 2 of 8, 1/8 in 2 of 16. Nothing is to change.
+  const auto fitted = fit(sample, sample.all(), Method::Isotonic);
+  ASSERT_TRUE(fitted);
+  EXPECT_TRUE(fitted->by_option);
+  EXPECT_NEAR((*decision::apply_calibrator(*fitted, two))[0], 0.75, 1e-6);
+  EXPECT_NEAR((*decision::apply_calibrator(*fitted, three))[0], 0.75, 1e-6);
+  EXPECT_NEAR((*decision::apply_calibrator(*fitted, three))[2], 0.125, 1e-6);
 }
 
 TEST(Fit, SeparatedAnswersGiveFiniteConstants) {
