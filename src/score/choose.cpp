@@ -123,7 +123,7 @@ class Chooser {
       const bool few =
           static_cast<double>(sample.names.size()) < kAskedShare * static_cast<double>(all.size());
       if (sample.unanswered == sample.names.size()) {
-        if (!few) {
+        if (!few && !sample.names.empty()) {
           out_.notes.push_back(names[c].text() + ": left out, no answer to any of " +
                                std::to_string(sample.names.size()) + " items");
         }
