@@ -215,7 +215,7 @@ def gather(rows, columns, task):
     for c, pairs in asked.items():
         few = len(pairs) < 0.9 * len(union)
         if not any(item.scores is not None for _, item in pairs):
-            if not few:
+            if pairs and not few:
                 notes.append(f"{text_of(c)}: left out, no answer to any of {len(pairs)} items")
         elif few:
             notes.append(f"{text_of(c)}: left out, asked only {len(pairs)} of {len(union)} items")

@@ -165,6 +165,14 @@ TEST(Choose, NamesWhatAnsweredNothing) {
   }));
 }
 
+TEST(Choose, ATaskWithoutLabelsHasNoColumnToName) {
+  std::vector<Row> rows = rows_of(40, 4);
+  for (Row& row : rows) row.label.reset();
+  const Choice choice = choose(rows).front();
+  EXPECT_EQ(choice.refused, "no labelled answers");
+  EXPECT_TRUE(choice.notes.empty());
+}
+
 TEST(Choose, TimesAndTokensAreOfTheItemsThatAllWereAsked) {
   std::vector<Row> rows = rows_of(60, 5);
   for (std::size_t i = 0; i < rows.size(); ++i) {
