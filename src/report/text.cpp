@@ -7,6 +7,7 @@
 #include "report/format.h"
 #include "report/probes.h"
 #include "report/report.h"
+#include "report/table.h"
 
 namespace deem::report {
 namespace {
@@ -45,23 +46,6 @@ class Style {
  private:
   bool colour_;
 };
-
-/// Breaks a remark at spaces; later lines are indented.
-std::string wrapped(const std::string& text, std::size_t width) {
-  std::string out = "  - ", current;
-  std::size_t used = 4;
-  for (const std::string_view word : split(text, ' ')) {
-    const std::size_t length = count_code_points(word) + 1;
-    if (used + length > width && used > 4) {
-      out += "\n    ";
-      used = 4;
-    }
-    out += std::string(word) + " ";
-    used += length;
-  }
-  while (out.ends_with(' ')) out.pop_back();
-  return out + "\n";
-}
 
 }  // namespace
 
@@ -102,7 +86,7 @@ std::string as_text(const score::Scores& scores, const Heading& heading, std::si
   std::ranges::move(remarks(scores), std::back_inserter(notes));
   std::ranges::move(noise_notes(scores.probes), std::back_inserter(notes));
   if (!notes.empty()) out += "\n" + style.bold("To know") + "\n";
-  for (const std::string& note : notes) out += wrapped(note, width);
+  for (const std::string& note : notes) out += bullet(note, width);
   return out;
 }
 
