@@ -42,7 +42,10 @@ std::optional<std::vector<double>> by_temperature(const Calibrator& calibrator,
     if (calibrator.bias.size() != z.size()) return std::nullopt;
     for (std::size_t i = 0; i < z.size(); ++i) z[i] += calibrator.bias[i];
   }
-  return softmax(z, temperature->value);
+  std::vector<double> p = softmax(z, temperature->value);
+  // Scores and a bias so large that their sum is not finite give no probabilities.
+  if (!std::ranges::all_of(p, [](double v) { return std::isfinite(v); })) return std::nullopt;
+  return p;
 }
 
 /// x: Platt's, and isotonic's where it is not by option; none for over two options.

@@ -92,6 +92,13 @@ TEST(Calibrator, WhatDoesNotSuitGivesNothing) {
   EXPECT_FALSE(apply_calibrator(Calibrator{.method = Method::Platt}, std::vector<double>{}));
 }
 
+TEST(Calibrator, WhatIsNotFiniteIsNoProbability) {
+  const Calibrator huge{.method = Method::LabelPrior,
+                        .temperatures = {{0, 1e-6}},
+                        .bias = {1.7e308, -1.7e308, 1.7e308}};
+  EXPECT_FALSE(apply_calibrator(huge, std::vector{-1.0, -2.0, -3.0}));
+}
+
 TEST(Calibrator, NamesAreReadBack) {
   for (const Method method :
        {Method::None, Method::Temperature, Method::LabelPrior, Method::Platt, Method::Isotonic}) {

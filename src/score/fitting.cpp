@@ -17,6 +17,7 @@ using Method = Calibrator::Method;
 using Indices = RawSample::Indices;
 
 constexpr double kLeastBeta = 1e-4, kMostBeta = 1e4;  // of 1/T
+constexpr double kSteepest = 1e12;                    // of Platt's constants; record/fit.cpp too
 constexpr double kLossRounding = 1e-13;
 constexpr double kSameX = 1e-12;  // isotonic: values of x nearer than this part of x are one
 
@@ -162,10 +163,12 @@ std::optional<Calibrator> fit_platt(const RawSample& sample, Indices items) {
     mean += x / n;
   }
   for (const auto& [x, is_yes] : points) spread += (x - mean) * (x - mean) / n;
-  const double sd = spread > 0 ? std::sqrt(spread) : 1;
+  // A spread within the rounding of the mean is none: a slope through it would be noise.
+  const bool flat = !(std::sqrt(spread) > kSameX * std::abs(mean));
+  const double sd = flat ? 1 : std::sqrt(spread);
   const double target_yes = (yes + 1) / (yes + 2), target_no = 1 / (n - yes + 2);
   for (auto& [x, is_yes] : points) {
-    x = (x - mean) / sd;
+    x = flat ? 0 : (x - mean) / sd;
     is_yes = is_yes > 0 ? target_yes : target_no;
   }
   double a = 0, b = std::log((yes + 1) / (n - yes + 1));
@@ -198,7 +201,9 @@ std::optional<Calibrator> fit_platt(const RawSample& sample, Indices items) {
     const double p = (yes * target_yes + (n - yes) * target_no) / n;
     b = std::log(p / (1 - p));
   }
-  return Calibrator{.method = Method::Platt, .slope = a / sd, .offset = b - a * mean / sd};
+  const double slope = a / sd, offset = b - a * mean / sd;
+  if (!(slope <= kSteepest && std::abs(offset) <= kSteepest)) return std::nullopt;
+  return Calibrator{.method = Method::Platt, .slope = slope, .offset = offset};
 }
 
 /// Pool adjacent violators: the least-squares monotone function through the points. Values of x

@@ -153,6 +153,20 @@ TEST(Fit, SeparatedAnswersGiveFiniteConstants) {
   EXPECT_NEAR((*p)[0], 1 - 1.0 / 42, 1e-9);
 }
 
+TEST(Fit, AScoreThatNeverDiffersGetsNoSlope) {
+  RawSample sample;
+  for (std::size_t i = 0; i < 60; ++i) {
+    const double x = -0.3 + (i % 2 == 0 ? 0 : 1e-15);
+    sample.add(std::span(&x, 1), 2, i % 3 == 0 ? 1 : 0, i, {});
+  }
+  const auto fitted = fit(sample, sample.all(), Method::Platt);
+  ASSERT_TRUE(fitted);
+  EXPECT_EQ(fitted->slope, 0);
+  // By hand: 40 of 60 are yes, targets 41/42 and 1/22.
+  EXPECT_NEAR((*decision::apply_calibrator(*fitted, std::vector{9.0}))[0],
+              (40 * 41.0 / 42 + 20 / 22.0) / 60, 1e-9);
+}
+
 TEST(Fit, ScoresThatPointTheWrongWayKeepTheShareOfYes) {
   RawSample sample;
   for (std::size_t i = 0; i < 20; ++i) {
