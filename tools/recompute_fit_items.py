@@ -84,7 +84,7 @@ def items_of(rows, column):
     """(row, item) of the labelled questions that this column was asked, answered or not."""
     arm, name, variant = column
     out = []
-    for row in rows:
+    for row in sorted(rows, key=lambda r: (r["task"], r["id"], r["repeat"])):
         reading = row.get("readings", {}).get(name)
         if row["arm"] != arm or row["status"] == "refused" or reading is None:
             continue

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "decision/baseline.h"
 #include "score/answer.h"
@@ -194,6 +195,10 @@ std::vector<Calibrated> calibrate(std::span<const Row> rows, const CalibrateOpti
     by_task[row.task].push_back(&row);
     by_shape[{row.type, row.keys.size()}].push_back(&row);
   }
+  // Parts are made of states as they come: the same rows in another order must give the same fit.
+  const auto by_name = [](const Row* row) { return std::tie(row->task, row->id, row->repeat); };
+  for (auto& [task, those] : by_task) std::ranges::stable_sort(those, {}, by_name);
+  for (auto& [shape, those] : by_shape) std::ranges::stable_sort(those, {}, by_name);
   std::vector<Calibrated> out;
   for (const ColumnName& column : columns_of(rows)) {
     if (!options.columns.empty() &&

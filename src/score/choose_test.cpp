@@ -323,6 +323,16 @@ TEST(Calibrate, LeavesProbeRowsOutAsChooseDoes) {
   ASSERT_EQ(x.at(0).candidates.size(), y.at(0).candidates.size());
 }
 
+TEST(Calibrate, DoesNotDependOnTheOrderOfRows) {
+  std::vector<Row> rows = rows_of(90, 9);
+  const auto a = calibrate(rows);
+  std::ranges::reverse(rows);
+  std::ranges::rotate(rows, rows.begin() + 17);
+  const auto b = calibrate(rows);
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].entry, b[i].entry);
+}
+
 TEST(Calibrate, RefusesBelowTheStatedNumber) {
   for (const Calibrated& one : calibrate(rows_of(20, 1)))
     EXPECT_EQ(one.refused, "20 labelled answers, 30 are needed");
