@@ -140,8 +140,6 @@ std::string navigation(const std::string& body, const std::vector<Section>& sect
                                  {"contests", "Disagreements"},
                                  {"mistakes", "Mistakes"},
                                  {"counts", "Counts"},
-                                 {"added-probes", "Order and noise"},
-                                 {"added-choosing", "Choosing"},
                                  {"receipts", "Receipts"}}) {
     if (body.find(fmt::format("<section id=\"{}\"", id)) == std::string::npos) continue;
     out += fmt::format("<a href=\"#{}\">{}</a>", id, name);
