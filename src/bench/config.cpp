@@ -1,6 +1,8 @@
 #include "bench/config.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -74,7 +76,12 @@ Result<void> set_top(Config& config, const std::string& path, std::string_view k
   const auto number = [&](auto& target, std::int64_t low) -> Result<void> {
     Result<std::int64_t> n = whole(value, low);
     if (!n) return fail(n.error());
-    target = static_cast<std::remove_reference_t<decltype(target)>>(*n);
+    using Target = std::remove_reference_t<decltype(target)>;
+    if (!std::in_range<Target>(*n)) {
+      return fail(Error::Code::BadInput,
+                  "wants a number up to " + std::to_string(std::numeric_limits<Target>::max()));
+    }
+    target = static_cast<Target>(*n);
     return {};
   };
   if (key == "seed") return number(config.seed, 0);

@@ -137,5 +137,16 @@ TEST(RunSettings, ReadBackAsTheyWere) {
   EXPECT_EQ(settings_json(again), settings_json(config));
 }
 
+TEST(LoadConfig, NumbersThatDoNotFitAreRefused) {
+  const TestFolder folder;
+  const std::string path = join_path(folder.path(), "deem.toml");
+  for (const char* key : {"repeat", "concurrency", "noise"}) {
+    ASSERT_TRUE(write_file_atomically(path, std::string(key) + " = 4294967297\n"));
+    const auto config = load_config(path);
+    ASSERT_FALSE(config) << key;
+    EXPECT_EQ(config.error().code, Error::Code::BadInput);
+  }
+}
+
 }  // namespace
 }  // namespace deem::bench

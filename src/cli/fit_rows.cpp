@@ -77,7 +77,9 @@ record::Fit start_fit(const FitRows& from, const std::string& by, const std::str
 }
 
 Result<void> save_fit(const std::string& path, const record::Fit& fit) {
-  if (file_exists(path) && !record::load_fit(path)) {
+  const Result<std::string> there = read_file(path, std::size_t{1} << 20);
+  const bool ours = there && there->find("\"deem.fit/") != std::string::npos;  // readable or not
+  if (file_exists(path) && !ours && !record::load_fit(path)) {
     return fail(Error::Code::BadInput,
                 path + ": exists and is no fit file, so it is left alone; name another --out");
   }
