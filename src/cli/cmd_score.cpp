@@ -80,6 +80,15 @@ int show_score(const std::vector<std::string>& paths, OutputFormat format, bool 
   if (Result<void> applied = apply_fit(calibration, gathered); !applied)
     return report_error(applied.error());
   const score::Scores scores = score::score_rows(gathered.rows, gathered.fits);
+  for (const auto& [arm, fit] : gathered.fits) {
+    const bool used = std::ranges::any_of(scores.columns, [&](const score::Column& column) {
+      return column.arm == arm && column.calibrated && column.all.answered > 0;
+    });
+    if (used) continue;
+    gathered.heading.notes.push_back("calibration " + printable(fit.name, 80) +
+                                     " suits none of the answers of arm " + arm +
+                                     ": they stay uncalibrated");
+  }
   const report::Heading& heading = gathered.heading;
   std::string text;
   switch (format) {
