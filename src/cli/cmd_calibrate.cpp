@@ -5,9 +5,8 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "cli/document.h"
 #include "cli/fit_rows.h"
-#include "cli/gather_rows.h"
-#include "cli/show_score.h"
 #include "cli/verbs.h"
 #include "report/fit_report.h"
 #include "score/fit_sample.h"
@@ -68,11 +67,8 @@ int run_calibrate(const Args& args) {
   app.add_flag("--no-fit", flags.no_fit, "write no fit file");
   app.add_option("--format", flags.format, "text, md or json");
   if (const auto code = parse(app, args)) return *code;
-  const auto format = parse_output_format(flags.format);
+  const auto format = parse_document_format(flags.format);
   if (!format) return report_error(format.error());
-  if (*format == OutputFormat::Csv || *format == OutputFormat::SeedLines) {
-    return report_error({Error::Code::BadInput, "--format " + flags.format + ": text, md or json"});
-  }
   score::CalibrateOptions options;
   if (flags.method != "auto") {
     options.method = decision::parse_method(flags.method);
@@ -100,13 +96,8 @@ int run_calibrate(const Args& args) {
     if (Result<void> saved = save_fit(report.fit_path, fit); !saved)
       return report_error(saved.error());
   }
-  const std::string text = *format == OutputFormat::Json ? report::as_json(report)
-                           : *format == OutputFormat::Markdown
-                               ? report::as_markdown(report)
-                               : report::as_text(report, terminal_width(), wants_colour());
-  std::fputs(text.c_str(), stdout);
-  if (std::fflush(stdout) != 0)
-    return report_error({Error::Code::Unavailable, "stdout: can not write"});
+  if (Result<void> printed = print_document(report, *format); !printed)
+    return report_error(printed.error());
   if (fit.entries.empty()) fmt::print(stderr, "deem: nothing fitted; the table says why\n");
   return fit.entries.empty() || from->unreadable ? kNotMeasured : kDone;
 }

@@ -4,10 +4,9 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "cli/document.h"
 #include "cli/fit_rows.h"
-#include "cli/gather_rows.h"
 #include "cli/show_choice.h"
-#include "cli/show_score.h"
 #include "cli/verbs.h"
 #include "report/fit_report.h"
 
@@ -60,21 +59,13 @@ int run_choose(const Args& args) {
   app.add_flag("--all", flags.all, "show every candidate, not the first eight");
   app.add_option("--format", format_name, "text, md or json");
   if (const auto code = parse(app, args)) return *code;
-  const auto format = parse_output_format(format_name);
+  const auto format = parse_document_format(format_name);
   if (!format) return report_error(format.error());
-  if (*format == OutputFormat::Csv || *format == OutputFormat::SeedLines) {
-    return report_error({Error::Code::BadInput, "--format " + format_name + ": text, md or json"});
-  }
   const Result<Chosen> chosen = choose_reading(path, flags);
   if (!chosen) return report_error(chosen.error());
   const report::ChooseReport& report = chosen->report;
-  const std::string text = *format == OutputFormat::Json ? report::as_json(report)
-                           : *format == OutputFormat::Markdown
-                               ? report::as_markdown(report)
-                               : report::as_text(report, terminal_width(), wants_colour());
-  std::fputs(text.c_str(), stdout);
-  if (std::fflush(stdout) != 0)
-    return report_error({Error::Code::Unavailable, "stdout: can not write"});
+  if (Result<void> printed = print_document(report, *format); !printed)
+    return report_error(printed.error());
   if (!chosen->chosen) fmt::print(stderr, "deem: nothing chosen; the tasks say why\n");
   return chosen->chosen && !chosen->unreadable ? kDone : kNotMeasured;
 }

@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/document.h"
 #include "cli/gather_rows.h"
-#include "cli/show_score.h"
 #include "cli/verbs.h"
 #include "report/compare_report.h"
 #include "report/probes.h"
@@ -297,11 +297,8 @@ int run_compare(const Args& args) {
   app.add_flag("--force", flags.force, "pair runs of different kits or versions too");
   app.add_option("--format", flags.format, "text, md or json");
   if (const auto code = parse(app, args)) return *code;
-  const auto format = parse_output_format(flags.format);
+  const auto format = parse_document_format(flags.format);
   if (!format) return report_error(format.error());
-  if (*format == OutputFormat::Csv || *format == OutputFormat::SeedLines) {
-    return report_error({Error::Code::BadInput, "--format " + flags.format + ": text, md or json"});
-  }
   std::vector<score::Gate> gates;
   for (const std::string& text : flags.gates) {
     Result<score::Gate> gate = score::parse_gate(text);
@@ -341,13 +338,8 @@ int run_compare(const Args& args) {
   report::CompareReport report = make_report(sources, *pairs, gates, prices);
   report.disagreements = flags.disagreements;
   std::ranges::move(notes, std::back_inserter(report.notes));
-  const std::string text = *format == OutputFormat::Json ? report::as_json(report)
-                           : *format == OutputFormat::Markdown
-                               ? report::as_markdown(report)
-                               : report::as_text(report, terminal_width(), wants_colour());
-  std::fputs(text.c_str(), stdout);
-  if (std::fflush(stdout) != 0)
-    return report_error({Error::Code::Unavailable, "stdout: can not write"});
+  if (Result<void> printed = print_document(report, *format); !printed)
+    return report_error(printed.error());
   const int code = gates_code(report);
   return code == kDone && unreadable ? kNotMeasured : code;
 }
