@@ -68,7 +68,8 @@ int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
   if (!quiet && code != kOutsideFailed) {
     fmt::print(
         stderr,
-        "\nrows    {0}/rows.jsonl\nrun     {0}/run.json\nreport  {0}/report.md, {0}/score.json\n",
+        "\nrows    {0}/rows.jsonl\nrun     {0}/run.json\nreport  {0}/report.md, {0}/score.json\n"
+        "next    deem report {0} (a page), deem choose {0} (which reading to trust)\n",
         folder);
   }
   return code;

@@ -27,12 +27,7 @@ std::string rounded(double value) {
 }
 
 std::string accuracy_cell(const FitFigures& f) {
-  std::string out = share(f.accuracy);
-  if (f.accuracy_low && f.accuracy_high) {
-    out += fmt::format(" [{}, {}]", share(f.accuracy_low).substr(0, 3),
-                       f.accuracy_high.value() >= 1 ? "1.0" : share(f.accuracy_high).substr(0, 3));
-  }
-  return out;
+  return share_with(f.accuracy, f.accuracy_low, f.accuracy_high);
 }
 
 std::string constants_of(const Candidate& candidate) {

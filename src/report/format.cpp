@@ -16,11 +16,17 @@ std::string share(std::optional<double> value) {
 
 std::string with_interval(const score::Rate& rate) {
   if (!rate.value) return "–";
+  return share_with(rate.value, rate.low, rate.high);
+}
+
+std::string share_with(std::optional<double> value, std::optional<double> low,
+                       std::optional<double> high) {
   const auto two = [](double x) {
     const std::string text = fmt::format("{:.2f}", x);
     return text.starts_with("0.") ? text.substr(1) : text;
   };
-  return fmt::format("{} [{}, {}]", share(rate.value), two(rate.low), two(rate.high));
+  if (!value || !low || !high) return share(value);
+  return fmt::format("{} [{}, {}]", share(value), two(*low), two(*high));
 }
 
 std::string pad(std::string text, std::size_t width, bool right) {

@@ -15,6 +15,9 @@ namespace deem::report {
 std::string share(std::optional<double> value);
 /// ".683 [.55, .79]"
 std::string with_interval(const score::Rate& rate);
+/// The same of any share and its interval; the share alone without one.
+std::string share_with(std::optional<double> value, std::optional<double> low,
+                       std::optional<double> high);
 /// "1.234", "–"
 std::string number(std::optional<double> value, int decimals);
 /// "12 ms", "1.23 s", "–"
