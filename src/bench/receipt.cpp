@@ -9,6 +9,7 @@
 #include "base/embedded.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "board/board.h"
 
 namespace deem::bench {
 namespace {
@@ -80,6 +81,34 @@ Json host_receipt(const std::string& root) {
                          file_exists(join_path(root, "run/.containerenv"));
   out.set("in_container", container);
   return out;
+}
+
+Json board_receipt() {
+  auto boards = board::open_boards(board::options_from_environment());
+  if (!boards) return {};
+  Json out = Json::array();
+  for (const board::BoardInfo& one : (*boards)->list()) {
+    Json told = Json::object({{"id", one.id}, {"name", one.name}, {"source", one.source}});
+    const auto tell = [&](const char* name, const auto& value) {
+      if (value) told.set(name, *value);
+    };
+    tell("memory_total_mib", one.memory_total_mib);
+    tell("cap_w", one.limit_enforced_w);
+    tell("cap_requested_w", one.limit_requested_w);
+    tell("cap_default_w", one.limit_default_w);
+    tell("ecc", one.ecc);
+    if (!one.driver.empty()) told.set("driver", one.driver);
+    if (!one.cuda.empty()) told.set("cuda", one.cuda);
+    if (!one.error.empty()) told.set("error", one.error);
+    out.push(std::move(told));
+  }
+  return out.items().empty() ? Json() : out;
+}
+
+Json energy_status(const Json& boards) {
+  return Json::object(
+      {{"status", boards.is_null() ? "not measured (no board)"
+                                   : "not measured (a run does not sample boards yet)"}});
 }
 
 }  // namespace deem::bench

@@ -11,4 +11,11 @@ namespace deem::bench {
 /// absent. `root`: a folder that stands for /, for tests.
 codec::Json host_receipt(const std::string& root = "/");
 
+/// The boards of this box for the receipt: id, name, caps, driver of each; null where there is
+/// none.
+codec::Json board_receipt();
+
+/// Why a run has no joules: {"status": "not measured (why)"}.
+codec::Json energy_status(const codec::Json& boards);
+
 }  // namespace deem::bench
