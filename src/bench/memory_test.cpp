@@ -81,6 +81,34 @@ TEST_F(Memory, OfAServerIsThatOfWhoListensAndWhatDescendsFromIt) {
   EXPECT_EQ(measure("vllm", "http://[::1]:8001").get_int("peak_bytes"), 400 * 1024);
 }
 
+/// Port 8002 is published by Docker's proxy; the server listens on 8000 in a network of its own, as
+/// does another container's with another address.
+TEST_F(Memory, OfAServerBehindDockersProxyIsThatInTheContainer) {
+  const std::string table =
+      "header\n   0: 00000000:1F40 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 ";
+  put("net/tcp", "header\n   0: 0100007F:1F42 00000000:0000 0A 0:0 0:0 0 0 0 601 1\n");
+  process(50, 1, "docker-proxy", 8, {601});
+  const std::string argv[] = {"/usr/bin/docker-proxy", "-container-ip", "172.17.0.2",
+                              "-container-port", "8000"};
+  std::string cmdline;
+  for (const std::string& word : argv) cmdline += word + std::string(1, 0);
+  put("50/cmdline", cmdline);
+  const auto container = [&](int pid, const char* network, const char* inode,
+                             const std::string& address) {
+    process(pid, 1, "vllm", 1'000 * pid, {std::atoi(inode)});
+    put(std::to_string(pid) + "/net/tcp", table + inode + " 1\n");
+    put(std::to_string(pid) + "/net/fib_trie",
+        "Local:\n  |-- 172.17.0.0\n     /16 link UNICAST\n  |-- " + address +
+            "\n     /32 host LOCAL\n");
+    const std::string link = join_path(folder.path(), std::to_string(pid) + "/ns/net");
+    ASSERT_TRUE(make_folders(link.substr(0, link.rfind('/'))));
+    ASSERT_EQ(::symlink(network, link.c_str()), 0);
+  };
+  container(60, "net:[1]", "701", "172.17.0.3");
+  container(61, "net:[2]", "702", "172.17.0.2");
+  EXPECT_EQ(measure("vllm", "http://127.0.0.1:8002").get_int("peak_bytes"), (8 + 61'000) * 1024);
+}
+
 TEST_F(Memory, SaysWhyItIsNotMeasured) {
   EXPECT_EQ(measure("vllm", "http://box.example:8000").get_string("status"),
             "not measured (the server is on another machine)");

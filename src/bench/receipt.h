@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "board/board.h"
 #include "codec/json.h"
 
 namespace deem::bench {
@@ -11,11 +12,11 @@ namespace deem::bench {
 /// absent. `root`: a folder that stands for /, for tests.
 codec::Json host_receipt(const std::string& root = "/");
 
-/// The boards of this box for the receipt: id, name, caps, driver of each; null where there is
-/// none.
-codec::Json board_receipt();
-
-/// Why a run has no joules: {"status": "not measured (why)"}.
-codec::Json energy_status(const codec::Json& boards);
+/// The boards of this box as a run's record keeps them.
+struct BoardReceipt {
+  codec::Json boards;  // id, name, caps, driver of each; null where there is none
+  codec::Json energy;  // {"status": "not measured (why)"}
+};
+BoardReceipt board_receipt(const board::BoardOptions& options);
 
 }  // namespace deem::bench

@@ -198,9 +198,9 @@ record::RunRecord make_run_record(const Config& config, const kit::Kit& kit, con
   run.host = host_name();
   run.cpu = cpu_name();
   run.receipt = host_receipt();
-  const Json boards = board_receipt();
-  if (!boards.is_null()) run.receipt.set("boards", boards);
-  run.energy = energy_status(boards);
+  BoardReceipt boards = board_receipt(board::options_from_environment());
+  if (!boards.boards.is_null()) run.receipt.set("boards", std::move(boards.boards));
+  run.energy = std::move(boards.energy);
   run.cores = static_cast<int>(std::thread::hardware_concurrency());
   run.started = utc_stamp();
   run.planned_rows = static_cast<std::int64_t>(planned_rows);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -10,7 +12,7 @@ namespace deem::bench {
 class TestFolder {
  public:
   TestFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "deem-bench-XXXXXX").string();
+    std::string name = testing::TempDir() + "deem-bench-XXXXXX";
     path_ = ::mkdtemp(name.data());
   }
   TestFolder(const TestFolder&) = delete;

@@ -108,11 +108,11 @@ class Source {
 
 /// Where to look. Every "" is the system's own place.
 struct BoardOptions {
-  std::string nvml_library;  // libnvidia-ml.so.1
-  std::string nvidia_smi;    // nvidia-smi, looked up in PATH
-  std::string sysfs;         // /sys
-  std::string proc;          // /proc
-  std::string script;        // docs/formats/boards-script.md: these boards and no others
+  std::string nvml_library = {};  // libnvidia-ml.so.1
+  std::string nvidia_smi = {};    // nvidia-smi, looked up in PATH
+  std::string sysfs = {};         // /sys
+  std::string proc = {};          // /proc
+  std::string script = {};        // docs/formats/boards-script.md: these boards and no others
 };
 
 /// From DEEM_NVML_LIBRARY, DEEM_NVIDIA_SMI, DEEM_SYSFS, DEEM_PROC and DEEM_BOARDS.

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -35,20 +36,16 @@ Result<double> parse_period(const std::string& typed) {
 
 /// "100MB", "2GB", a number of bytes. Errors: BadInput.
 Result<std::uint64_t> parse_bytes(const std::string& typed) {
-  std::size_t used = 0;
   double n = -1;
-  try {
-    n = std::stod(typed, &used);
-  } catch (const std::exception&) {
-    n = -1;
-  }
-  const std::string unit = typed.substr(std::min(used, typed.size()));
+  const char* last = typed.data() + typed.size();
+  const auto [end, problem] = std::from_chars(typed.data(), last, n);
+  const std::string_view unit(end, static_cast<std::size_t>(last - end));
   const double factor = unit.empty() || unit == "B" ? 1
                         : unit == "kB"              ? 1e3
                         : unit == "MB"              ? 1e6
                         : unit == "GB"              ? 1e9
                                                     : -1;
-  if (!(n >= 0) || factor < 0 || n * factor > 1e15) {
+  if (problem != std::errc() || !(n >= 0) || factor < 0 || n * factor > 1e15) {
     return fail(Error::Code::BadInput, "--rotate " + typed + ": wants a size such as 100MB");
   }
   return static_cast<std::uint64_t>(std::llround(n * factor));

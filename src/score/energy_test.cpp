@@ -11,36 +11,9 @@ namespace deem::score {
 namespace {
 
 using record::PowerMark;
-using record::PowerReading;
 using record::PowerSegment;
 constexpr auto kIdleBefore = PowerMark::Kind::IdleBefore;
 constexpr auto kIdleAfter = PowerMark::Kind::IdleAfter;
-
-std::string codes(const std::vector<EnergyReason>& reasons) {
-  std::string out;
-  for (const EnergyReason& reason : reasons) out += (out.empty() ? "" : " ") + reason.code;
-  return out;
-}
-
-/// Figures of the only block from `begin` to `end` of a trace.
-EnergyFigures block(PowerSegment segment, double begin, double end, std::int64_t rows = 1) {
-  add_block(segment, begin, end, rows);
-  const RunEnergy energy = energy_of(file_of(std::move(segment)));
-  EXPECT_EQ(energy.blocks.size(), 1U);
-  return energy.blocks.at(0);
-}
-
-/// `watts` while working from 10 s to 20 s; idle read before (0 to 5 s) and after (25 to 30 s).
-PowerSegment between_idles(double before, double after, double watts,
-                           std::function<std::optional<double>(double)> joules = {}) {
-  const auto power = [=](double t) {
-    return std::optional(t < 7 ? before : t < 22 ? watts : after);
-  };
-  PowerSegment segment = trace(0, 30, 0.125, {{.watts = power, .joules = std::move(joules)}});
-  add_window(segment, kIdleBefore, 0, 5);
-  add_window(segment, kIdleAfter, 25, 30);
-  return segment;
-}
 
 TEST(Energy, ConstantPowerIntegratesExactly) {
   const EnergyFigures f = block(trace(0, 20, 0.125, {{.watts = constant(100)}}), 2.03125, 12.03125);
@@ -108,36 +81,10 @@ TEST(Energy, ABoardThatFallsSilentMidwayIsNotMeasured) {
   EXPECT_EQ(block(trace(0, 20, 0.125, {{.watts = lost}}), 2, 8.25).gross_j, 625.0);
 }
 
-TEST(Energy, AGapOverThreePeriodsIsAReason) {
-  const auto hole = [](double from, double to) {
-    return [=](double t) { return t > from && t < to ? std::nullopt : std::optional(100.0); };
-  };
-  const EnergyFigures bad = block(trace(0, 20, 0.125, {{.watts = hole(5, 5.5)}}), 2, 12);
-  EXPECT_EQ(codes(bad.reasons), "gap idle_missing");
-  EXPECT_EQ(bad.reasons[0].text, "board-0 was not read for 0.5 s, over 3 periods of 0.125 s");
-  EXPECT_EQ(bad.gross_j, 1000.0);
-  const EnergyFigures good = block(trace(0, 20, 0.125, {{.watts = hole(5, 5.375)}}), 2, 12);
-  EXPECT_EQ(codes(good.reasons), "idle_missing");
-}
-
 TEST(Energy, WallClockJumpsDoNotMatter) {
   PowerSegment segment = trace(0, 20, 0.125, {{.watts = constant(100)}});
   for (std::size_t i = 80; i < segment.samples.size(); ++i) segment.samples[i].wall_s -= 3'600;
   EXPECT_EQ(block(segment, 2, 12).gross_j, 1000.0);
-}
-
-TEST(Energy, ADecisionOf40MsByOneReadingASecondIsTooShort) {
-  const EnergyFigures f = block(trace(0, 20, 1, {{.watts = constant(100)}}), 5.5, 5.54);
-  EXPECT_EQ(codes(f.reasons), "window_short few_samples idle_missing");
-  EXPECT_EQ(f.reasons[0].text, "it lasts 0.04 s, under 10 periods of 1 s");
-  EXPECT_FALSE(f.gross_valid());
-}
-
-TEST(Energy, TheBoardsOwnReadingPeriodCountsNotTheGrid) {
-  PowerSegment segment = trace(0, 20, 0.125, {{.watts = constant(100)}});
-  EXPECT_EQ(codes(block(segment, 2, 7).reasons), "idle_missing");
-  segment.boards[0].reading_period_s = 1;
-  EXPECT_EQ(codes(block(segment, 2, 7).reasons), "window_short idle_missing");
 }
 
 TEST(Energy, OneSampleOrNoneIsNoFigure) {
@@ -165,30 +112,6 @@ TEST(Energy, NetIsGrossLessTheMeanOfBothIdles) {
   EXPECT_TRUE(f.net_valid());
 }
 
-TEST(Energy, IdleDriftsByOverATenthAndOver5W) {
-  const auto drifts = [](double before, double after) {
-    return codes(block(between_idles(before, after, 200), 10, 20).reasons);
-  };
-  EXPECT_EQ(drifts(50, 60), "idle_drifted");  // 10 W, a tenth of the mean is 5.5 W
-  EXPECT_EQ(drifts(60, 50), "idle_drifted");
-  EXPECT_EQ(drifts(20, 24), "");    // under 5 W
-  EXPECT_EQ(drifts(100, 108), "");  // under a tenth
-  const EnergyFigures f = block(between_idles(50, 60, 200), 10, 20);
-  EXPECT_TRUE(f.gross_valid());
-  EXPECT_FALSE(f.net_valid());
-  EXPECT_EQ(f.net_j, 1450.0);
-}
-
-TEST(Energy, WithoutIdleAfterTheFigureIsGivenAndNotValid) {
-  PowerSegment segment = between_idles(50, 54, 200);
-  segment.marks.pop_back();
-  segment.marks.pop_back();
-  const EnergyFigures f = block(segment, 10, 20);
-  EXPECT_EQ(f.net_j, 1500.0);
-  EXPECT_EQ(codes(f.reasons), "idle_missing");
-  EXPECT_EQ(f.reasons[0].text, "idle was not read after it");
-}
-
 TEST(Energy, CounterAndIntegralStandSideBySide) {
   const auto counting = [](double watts) {
     return [=](double t) { return std::optional(1000 + watts * t); };
@@ -205,21 +128,6 @@ TEST(Energy, CounterAndIntegralStandSideBySide) {
   EXPECT_EQ(at(94).gross_j, 1000.0);
 }
 
-TEST(Energy, ACounterThatFellIsAReloadedDriverNotNegativeEnergy) {
-  const auto reloaded = [](double t) { return std::optional(t < 8 ? 5000 + 100 * t : t); };
-  const EnergyFigures f =
-      block(trace(0, 20, 0.125, {{.watts = constant(100), .joules = reloaded}}), 2, 12);
-  EXPECT_FALSE(f.counter_j);
-  EXPECT_EQ(f.gross_j, 1000.0);
-  EXPECT_EQ(codes(f.reasons), "driver_reload idle_missing");
-  EXPECT_FALSE(f.gross_valid());
-  // Before and after the reload all is well.
-  const EnergyFigures after =
-      block(trace(0, 20, 0.125, {{.watts = constant(1), .joules = reloaded}}), 8, 18);
-  EXPECT_EQ(after.counter_j, 10.0);
-  EXPECT_EQ(codes(after.reasons), "idle_missing");
-}
-
 TEST(Energy, ACounterWithoutWattsGivesJoulesByItsDifferences) {
   const auto rapl = [](double t) {
     return std::optional(1e6 + (t <= 10 ? 30 * t : 300 + 50 * (t - 10)));
@@ -231,69 +139,6 @@ TEST(Energy, ACounterWithoutWattsGivesJoulesByItsDifferences) {
   EXPECT_EQ(f.peak_w, 50.0);
   EXPECT_EQ(codes(f.reasons), "idle_missing");
 }
-
-TEST(Energy, ANeighbourOnTheBoardIsAReason) {
-  const auto joins = [](PowerReading reading, double t) {
-    reading.processes = t < 6 ? 1 : 2;
-    return reading;
-  };
-  PowerSegment segment = trace(0, 30, 0.125, {{.watts = constant(100), .rest = joins}});
-  add_window(segment, kIdleBefore, 0, 2);
-  add_window(segment, kIdleAfter, 28, 30);
-  add_block(segment, 2, 12);
-  add_block(segment, 12, 22);  // it is still there
-  const RunEnergy energy = energy_of(file_of(segment));
-  EXPECT_EQ(codes(energy.blocks[0].reasons), "other_process");
-  EXPECT_EQ(energy.blocks[0].reasons[0].text, "board-0 had 2 processes, before it 1");
-  EXPECT_EQ(codes(energy.blocks[1].reasons), "other_process");
-  EXPECT_EQ(codes(energy.blocks[1].notes), "several_processes");
-  EXPECT_EQ(codes(energy.all.reasons), "other_process");
-}
-
-TEST(Energy, EventsInTheWindowAreReasons) {
-  for (const auto& [what, code] : {std::pair("process", "other_process"),
-                                   {"driver_reload", "driver_reload"},
-                                   {"counter_reset", "driver_reload"},
-                                   {"board_lost", "board_lost"},
-                                   {"missed", ""}}) {
-    PowerSegment segment = between_idles(50, 50, 200);
-    record::PowerEvent event;
-    event.what = what;
-    event.mono_s = 15;
-    event.board = "board-0";
-    segment.events = {event};
-    EXPECT_EQ(codes(block(segment, 10, 20).reasons), code) << what;
-    segment.events[0].mono_s = 21;
-    EXPECT_EQ(codes(block(segment, 10, 20).reasons), "") << what;
-  }
-}
-
-struct ClockCase {
-  const char* name;
-  std::uint64_t bits;
-  const char *reasons, *notes;
-};
-class ClockReasons : public testing::TestWithParam<ClockCase> {};
-
-TEST_P(ClockReasons, OfOneReadingInTheBlock) {
-  PowerSegment segment = between_idles(50, 50, 200);
-  segment.samples[120].boards[0].clock_reasons = GetParam().bits;  // at 15 s
-  const EnergyFigures f = block(segment, 10, 20);
-  EXPECT_EQ(codes(f.reasons), GetParam().reasons);
-  EXPECT_EQ(codes(f.notes), GetParam().notes);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Table, ClockReasons,
-    testing::Values(ClockCase{"None", 0, "", ""}, ClockCase{"Idle", 0x1, "", ""},
-                    ClockCase{"ApplicationClocks", 0x2, "", ""},
-                    ClockCase{"SoftwarePowerCap", 0x4, "", "power_cap"},
-                    ClockCase{"HardwareSlowdown", 0x8, "throttled", ""},
-                    ClockCase{"SyncBoost", 0x10, "", ""},
-                    ClockCase{"SoftwareThermal", 0x20, "throttled", ""},
-                    ClockCase{"HardwareThermal", 0x40, "throttled", ""},
-                    ClockCase{"PowerBrakeAtTheCap", 0x84, "throttled", "power_cap"}),
-    [](const auto& p) { return p.param.name; });
 
 TEST(Energy, BlocksAddUpToTasksAndArms) {
   const auto power = [](double t) { return std::optional(t <= 20 ? 100.0 : 200.0); };
@@ -344,24 +189,6 @@ TEST(Energy, FiveBlocksGiveAnIntervalFourNone) {
   EXPECT_EQ(five.gross_per_decision_95->low, 250.0);  // all blocks are equal
   EXPECT_EQ(five.gross_per_decision_95->high, 250.0);
   EXPECT_FALSE(five.net_per_decision_95);
-}
-
-TEST(Energy, AFaultInATwentiethOfTheTimeOrLessIsANote) {
-  const auto with_faults = [](int faults) {
-    PowerSegment segment = trace(0, 500, 0.125, {{.watts = constant(100)}});
-    for (int i = 0; i < 40; ++i) {
-      add_block(segment, 12.0 * i, 12.0 * i + 10);
-      if (i < faults) {
-        segment.samples[static_cast<std::size_t>(96 * i + 40)].boards[0].clock_reasons = 0x40;
-      }
-    }
-    return energy_of(file_of(segment)).arms.at(0);
-  };
-  EXPECT_EQ(codes(with_faults(2).reasons), "idle_missing");  // 5 %
-  EXPECT_EQ(codes(with_faults(2).notes), "throttled");
-  EXPECT_EQ(with_faults(2).notes[0].text,
-            "board-0 was slowed down (clock reasons 0x40) (2 of 40 blocks, 5 % of the time)");
-  EXPECT_EQ(codes(with_faults(3).reasons), "throttled idle_missing");
 }
 
 TEST(Energy, ShortBlocksOneAfterTheOtherAreOneStretch) {

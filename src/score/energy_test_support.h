@@ -2,6 +2,8 @@
 
 // Builds power traces for tests, each value given by a function of time.
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "record/power.h"
+#include "score/energy.h"
 
 namespace deem::score {
 
@@ -75,6 +78,35 @@ inline record::PowerFile file_of(record::PowerSegment segment) {
   record::PowerFile out;
   out.segments.push_back(std::move(segment));
   return out;
+}
+
+inline std::string codes(const std::vector<EnergyReason>& reasons) {
+  std::string out;
+  for (const EnergyReason& reason : reasons) out += (out.empty() ? "" : " ") + reason.code;
+  return out;
+}
+
+/// Figures of the only block from `begin` to `end` of a trace.
+inline EnergyFigures block(record::PowerSegment segment, double begin, double end,
+                           std::int64_t rows = 1) {
+  add_block(segment, begin, end, rows);
+  const RunEnergy energy = energy_of(file_of(std::move(segment)));
+  EXPECT_EQ(energy.blocks.size(), 1U);
+  return energy.blocks.at(0);
+}
+
+/// `watts` while working from 10 s to 20 s; idle read before (0 to 5 s) and after (25 to 30 s).
+inline record::PowerSegment between_idles(
+    double before, double after, double watts,
+    std::function<std::optional<double>(double)> joules = {}) {
+  const auto power = [=](double t) {
+    return std::optional(t < 7 ? before : t < 22 ? watts : after);
+  };
+  record::PowerSegment segment =
+      trace(0, 30, 0.125, {{.watts = power, .joules = std::move(joules)}});
+  add_window(segment, record::PowerMark::Kind::IdleBefore, 0, 5);
+  add_window(segment, record::PowerMark::Kind::IdleAfter, 25, 30);
+  return segment;
 }
 
 }  // namespace deem::score

@@ -30,6 +30,8 @@ class FakeOllama : public FakeDialect {
     if (request.path == "/api/tags") return ok(Json::object({{"models", Json::array({entry})}}));
     if (request.path == "/api/ps") {
       Json running = Json::array();
+      entry.set("size", 98'000'000);
+      entry.set("size_vram", 98'000'000);
       if (options_.resident || loaded_) running.push(entry.set("context_length", options_.context));
       return ok(Json::object({{"models", std::move(running)}}));
     }
