@@ -38,7 +38,8 @@ std::string mib(double value) { return fmt::format("{:.0f} MiB", value); }
 
 /// What of the model is on a board by the method of the verdict; none: not told.
 std::optional<double> held(const PinVerdict& verdict, const PinVerdict::Board& board) {
-  return verdict.method == "growth" ? board.growth_mib : board.owned_mib;
+  const auto value = verdict.method == "growth" ? board.growth_mib : board.owned_mib;
+  return value && std::isfinite(*value) ? value : std::nullopt;  // no proof rests on a NaN
 }
 
 void compare_claim(const PinEvidence& evidence, PinVerdict& verdict) {
@@ -120,7 +121,7 @@ PinVerdict check_pin(const PinEvidence& evidence) {
 
 Json to_json(const PinVerdict& verdict) {
   const auto known = [](const std::optional<double>& value) {
-    return value ? Json(*value) : Json();
+    return value && std::isfinite(*value) ? Json(*value) : Json();
   };
   Json out = Json::object();
   out.set("status", verdict.state == State::Ok        ? "ok"

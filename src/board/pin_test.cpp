@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace deem::board {
 namespace {
 
@@ -49,6 +51,12 @@ TEST(Pin, ABoardThatCanNotBeReadIsNeverOk) {
   }
   PinEvidence evidence = loaded_on_two();
   evidence.named.push_back("GPU-unknown");
+  EXPECT_EQ(check_pin(evidence).state, State::NotMeasured);
+}
+
+TEST(Pin, NoProofRestsOnANumberThatIsNone) {
+  PinEvidence evidence = loaded_on_two();
+  evidence.after[0].used_mib = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(check_pin(evidence).state, State::NotMeasured);
 }
 

@@ -1,6 +1,7 @@
 #include "board/power_log.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,11 +13,12 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/system_error.h"
+#include "record/power_limits.h"
 
 namespace deem::board {
 namespace {
 
-constexpr std::string_view kSchema = "deem.power/";
+constexpr std::string_view kSchema = "deem.power/1\"";
 
 /// Gives errno's value, 0 when all of `bytes` is written. An interrupted write goes on.
 int write_all(int fd, std::string_view bytes) {
@@ -86,8 +88,16 @@ Result<std::unique_ptr<PowerLog>> PowerLog::open(const std::string& path,
   if (!fd || ::fstat(fd.get(), &status) != 0) {
     return give_up(Error::Code::Unavailable, system_words(errno));
   }
+  // By another name of the same file the lock beside it is another.
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    return give_up(Error::Code::Unavailable, "another logger writes to it, by another name");
+  }
   const auto size = static_cast<std::uint64_t>(status.st_size);
   std::string first = record::format_power_heading(heading) + "\n";
+  if (heading.boards.size() > record::kMaxBoards || first.size() > record::kMaxPowerLine) {
+    return give_up(Error::Code::BadInput, "has room for " + std::to_string(record::kMaxBoards) +
+                                              " boards and 1 MiB of heading; --board names fewer");
+  }
   if (!S_ISREG(status.st_mode) || !begins_alike(fd.get(), size, first)) {
     return give_up(Error::Code::BadInput, "is no power log; name a new file");
   }
@@ -172,7 +182,7 @@ Result<void> PowerLog::rotate() {
     if (::rename(from.c_str(), numbered(path_, n).c_str()) != 0) return fail_with(errno);
   }
   Fd next(::open(path_.c_str(), kFlags | O_EXCL, 0644));
-  if (!next) return fail_with(errno);
+  if (!next || ::flock(next.get(), LOCK_EX | LOCK_NB) != 0) return fail_with(errno);
   fd_ = std::move(next);
   size_ = 0;
   return write_line(heading_);

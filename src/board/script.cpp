@@ -10,6 +10,8 @@ namespace {
 
 using codec::Json;
 
+constexpr double kLeastPeriod_s = 0.001;  // of a sine
+
 /// Reads members of one object; the first fault is kept with its place.
 class Reader {
  public:
@@ -106,10 +108,10 @@ class Reader {
     in.number("mean", mean);
     in.number("amplitude", amplitude);
     in.number("period_s", period);
-    if (mean && amplitude && period && *period > 0) {
+    if (mean && amplitude && period && *period >= kLeastPeriod_s) {
       out = Wave::sine(*mean, *amplitude, *period);
     } else {
-      note(key, "wants a number, steps, or mean, amplitude and period_s");
+      note(key, "wants a number, steps, or mean, amplitude and a period_s of 0.001 or more");
     }
   }
   const std::vector<Json>& list(std::string_view key) {

@@ -64,7 +64,7 @@ int run_receipt_check(const Args& args) {
   if (!right) return report_error(right.error());
   const auto differences = record::compare_receipts(*left, *right);
   const bool found = std::ranges::any_of(differences, &ReceiptDifference::must);
-  const bool told = left->receipt.is_object() && right->receipt.is_object();
+  const std::string unknown = record::receipts_unknown(*left, *right);
   if (json) {
     fmt::print("{}", as_json(a, b, differences));
   } else {
@@ -72,14 +72,14 @@ int run_receipt_check(const Args& args) {
     print_differences(differences, false);
     if (found) {
       fmt::print("their figures can not stand side by side\n");
-    } else if (told) {
+    } else if (unknown.empty()) {
       fmt::print("their figures can stand side by side\n");
     }
   }
   if (found) return kFound;
-  if (told) return kDone;
-  fmt::print(stderr, "deem: {} has no receipt (a run of an older deem): its harness is not known\n",
-             left->receipt.is_object() ? b : a);
+  if (unknown.empty()) return kDone;
+  fmt::print(stderr, "deem: not known whether their figures can stand side by side: {}\n",
+             printable(unknown, 200));
   return kNotMeasured;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "base/file.h"
 #include "cli/report_prompts.h"
@@ -73,6 +74,12 @@ Result<MadeReport> make_report(const std::vector<std::string>& paths, bool promp
 }
 
 Result<void> write_report(const std::string& path, std::string_view bytes, bool force) {
+  std::error_code none;
+  const auto kind = std::filesystem::status(path, none).type();
+  if (kind != std::filesystem::file_type::not_found &&
+      kind != std::filesystem::file_type::regular) {
+    return fail(Error::Code::BadInput, path + ": is no regular file; name another --out");
+  }
   if (file_exists(path) && !force && !report::is_report(start_of(path))) {
     return fail(Error::Code::BadInput,
                 path + ": is there already and is no report; --force writes over it");

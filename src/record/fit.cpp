@@ -15,6 +15,7 @@ using decision::Calibrator;
 
 constexpr std::string_view kSchema = "deem.fit/1";
 constexpr std::string_view kByOption = "option", kByDifference = "difference";
+constexpr double kMostBias = 1e12;
 constexpr std::size_t kMostBytes = 64 << 20;
 
 Json to_json(const Calibrator& calibrator) {
@@ -96,6 +97,10 @@ Result<Calibrator> parse_calibrator(const Json& json) {
       const std::int64_t options = each.integer("options");
       const double t = bounded(each, "t", 1e-6, 1e6);
       if (options < 0) each.note("options is below 0");
+      if (std::ranges::find(out.temperatures, static_cast<std::size_t>(options),
+                            &Calibrator::Temperature::options) != out.temperatures.end()) {
+        each.note("options " + std::to_string(options) + " stands twice");
+      }
       if (each.problem()) in.note("temperatures: " + *each.problem());
       out.temperatures.push_back({static_cast<std::size_t>(std::max<std::int64_t>(0, options)), t});
     }
@@ -103,8 +108,8 @@ Result<Calibrator> parse_calibrator(const Json& json) {
   }
   if (out.method == Method::LabelPrior) {
     for (const Json& item : in.list("bias")) {
-      if (!item.is_number() || !std::isfinite(item.as_double())) {
-        in.note("bias holds no number");
+      if (!item.is_number() || !(std::abs(item.as_double()) <= kMostBias)) {
+        in.note("bias holds no number, or one out of range");
         break;
       }
       out.bias.push_back(item.as_double());

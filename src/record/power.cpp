@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "codec/json.h"
 #include "record/fields.h"
+#include "record/power_limits.h"
 
 namespace deem::record {
 namespace {
@@ -42,6 +43,11 @@ void append_seconds(std::string& out, double seconds, int decimals) {
   out += digits == "-0" ? "0" : digits;
 }
 
+/// What a reader would refuse is not told.
+std::optional<double> within(const std::optional<double>& value, double least, double most) {
+  return value && *value >= least && *value <= most ? value : std::nullopt;
+}
+
 void append_reading(std::string& out, const PowerReading& reading) {
   out += '[';
   std::size_t known = out.size();  // up to the last value that was told: nulls behind it are cut
@@ -56,12 +62,13 @@ void append_reading(std::string& out, const PowerReading& reading) {
       out += "null";
     }
   };
-  add(reading.watts);
-  add(reading.energy_j);
-  add(reading.memory_mib);
-  add(reading.utilisation_percent);
-  add(reading.temperature_c);
-  add(reading.sm_mhz);
+  // A sensor's nonsense is not told: it must not cost the line, and every other board's reading.
+  add(within(reading.watts, 0, kMaxWatts));
+  add(within(reading.energy_j, 0, kMaxJoules));
+  add(within(reading.memory_mib, 0, kMaxMebibytes));
+  add(within(reading.utilisation_percent, 0, kMaxPercent));
+  add(within(reading.temperature_c, kMinCelsius, kMaxCelsius));
+  add(within(reading.sm_mhz, 0, kMaxMegahertz));
   add(reading.clock_reasons);
   add(reading.processes);
   out.resize(known);
@@ -105,8 +112,8 @@ std::string format_power_heading(const PowerSegment& segment) {
     one.set("name", lossy_utf8(board.name));
     one.set("pci", lossy_utf8(board.pci));
     one.set("source", lossy_utf8(board.source));
-    set_optional(one, "cap_w", board.cap_w);
-    set_optional(one, "reading_period_s", board.reading_period_s);
+    set_optional(one, "cap_w", within(board.cap_w, 0, kMaxWatts));
+    set_optional(one, "reading_period_s", within(board.reading_period_s, 0, kMaxPeriod));
     one.set("counter", board.has_counter);
     boards.push(std::move(one));
   }

@@ -14,15 +14,15 @@ namespace deem::record {
 
 /// A board (or a CPU's package) as a power file names it.
 struct PowerBoard {
-  std::string id;               // what it is known by: "GPU-…" (UUID), "amdgpu:0000:03:00.0",
-                                // "rapl:package-0", "rapl:dram-0"
-  std::string name;             // for people
-  std::string pci;              // "00000000:06:00.0"; "" where it has none
-  std::string source;           // nvml, nvidia-smi, amdgpu, rapl, scripted
-  std::optional<double> cap_w;  // enforced when the file was begun
-  std::optional<double> reading_period_s;  // how often the board makes a new power reading, where
-                                           // known: finer than that says nothing
-  bool has_counter = false;                // it counts its energy
+  std::string id = {};               // what it is known by: "GPU-…" (UUID), "amdgpu:0000:03:00.0",
+                                     // "rapl:package-0", "rapl:dram-0"
+  std::string name = {};             // for people
+  std::string pci = {};              // "00000000:06:00.0"; "" where it has none
+  std::string source = {};           // nvml, nvidia-smi, amdgpu, rapl, scripted
+  std::optional<double> cap_w = {};  // enforced when the file was begun
+  std::optional<double> reading_period_s = {};  // how often the board makes a new power reading,
+                                                // where known: finer than that says nothing
+  bool has_counter = false;                     // it counts its energy
   bool operator==(const PowerBoard&) const = default;
 };
 

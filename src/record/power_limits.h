@@ -9,6 +9,7 @@ namespace deem::record {
 inline constexpr double kMaxWatts = 1e6;
 inline constexpr double kMaxJoules = 1e15;  // a counter of 1 MW for 30 years
 inline constexpr double kMaxMebibytes = 1e9;
+inline constexpr double kMaxPercent = 100;
 inline constexpr double kMinCelsius = -273.15, kMaxCelsius = 1e4;
 inline constexpr double kMaxMegahertz = 1e6;
 inline constexpr double kMaxSeconds = 1e11;  // of any clock

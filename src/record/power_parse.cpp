@@ -97,7 +97,7 @@ PowerReading parse_values(const std::vector<Json>& values, std::optional<std::st
   out.watts = number_in(at(0), "watts", 0, kMaxWatts, problem);
   out.energy_j = number_in(at(1), "joules", 0, kMaxJoules, problem);
   out.memory_mib = number_in(at(2), "memory", 0, kMaxMebibytes, problem);
-  out.utilisation_percent = number_in(at(3), "utilisation", 0, 100, problem);
+  out.utilisation_percent = number_in(at(3), "utilisation", 0, kMaxPercent, problem);
   out.temperature_c = number_in(at(4), "temperature", kMinCelsius, kMaxCelsius, problem);
   out.sm_mhz = number_in(at(5), "clock", 0, kMaxMegahertz, problem);
   out.clock_reasons = bits_in(at(6), "clock reasons", problem);

@@ -75,7 +75,29 @@ TEST(PowerFormat, ASampleIsShortAndLeavesOutWhatWasNotTold) {
             R"("r":[[187.231,102938.123,22310,87,61,1695,4,1],[null,5012.25]]})");
   sample.boards = {PowerReading{}, counter_only(std::numeric_limits<double>::infinity())};
   EXPECT_EQ(format_power_sample(sample, ""),
-            R"({"t":1234.56789,"u":1796181083.92,"b":"","r":[[],[null,null]]})");
+            R"({"t":1234.56789,"u":1796181083.92,"b":"","r":[[],[]]})");
+}
+
+TEST(PowerFormat, ASensorsNonsenseIsNotToldAndTheLineCanBeRead) {
+  PowerSegment segment;
+  segment.period_s = 1;
+  segment.boards = {{.id = "a", .name = "", .pci = "", .source = "nvml"}};
+  segment.boards[0].cap_w = -9;
+  PowerSample sample{.mono_s = 1, .wall_s = 2, .boards = {PowerReading()}};
+  PowerReading& reading = sample.boards[0];
+  reading.watts = -5;
+  reading.energy_j = 2e15;
+  reading.memory_mib = 7;
+  reading.utilisation_percent = 1e10;
+  reading.temperature_c = -1e14;
+  const PowerFile file =
+      parse_power(format_power_heading(segment) + "\n" + format_power_sample(sample, "") + "\n");
+  EXPECT_TRUE(file.problems.empty());
+  ASSERT_EQ(file.segments.at(0).samples.size(), 1U);
+  const PowerReading& read = file.segments[0].samples[0].boards.at(0);
+  EXPECT_EQ(read.memory_mib, 7);
+  EXPECT_FALSE(read.watts || read.energy_j || read.utilisation_percent || read.temperature_c);
+  EXPECT_FALSE(file.segments[0].boards[0].cap_w);
 }
 
 TEST(PowerFormat, OnlyTheEndOfABlockCounts) {

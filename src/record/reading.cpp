@@ -25,6 +25,16 @@ double seconds_of(Fields& in, std::string_view key, std::optional<double> value)
   return value.value_or(0);
 }
 
+/// A count of tokens that sums over many rows can hold.
+std::optional<std::int64_t> tokens_of(Fields& in, std::string_view key, const Json& json) {
+  constexpr std::int64_t kMostTokens = 1'000'000'000'000;
+  const auto count = json.get_int(key);
+  if (count && (*count < 0 || *count > kMostTokens)) {
+    in.note(std::string(key) + " is out of range");
+  }
+  return count;
+}
+
 /// null where a server gave what no model gives: its row is void and must be readable.
 Json nats(double value) { return std::abs(value) <= kMostNats ? Json(value) : Json(); }
 
@@ -251,10 +261,10 @@ Result<ReadingRecord> parse_reading(const Json& json) {
       reading.answer.option = static_cast<std::size_t>(*option);
     }
   }
-  reading.prompt_tokens = json.get_int("prompt_tokens");
-  reading.cached_tokens = json.get_int("cached_tokens");
-  reading.output_tokens = json.get_int("output_tokens");
-  reading.census_tokens = json.get_int("census_tokens");
+  reading.prompt_tokens = tokens_of(in, "prompt_tokens", json);
+  reading.cached_tokens = tokens_of(in, "cached_tokens", json);
+  reading.output_tokens = tokens_of(in, "output_tokens", json);
+  reading.census_tokens = tokens_of(in, "census_tokens", json);
   reading.prompt_ms = json.get_double("prompt_ms");
   reading.total_ms = json.get_double("total_ms");
   reading.planned_to_done_s = seconds_of(in, "planned_to_done_s", in.number("planned_to_done_s"));
@@ -264,6 +274,13 @@ Result<ReadingRecord> parse_reading(const Json& json) {
   reading.group = static_cast<int>(json.get_int("group").value_or(1));
   reading.finish_reason = json.get_string("finish_reason");
   reading.served_model = json.get_string("served_model");
+  const auto is_number = [](const TextScore& text) { return std::isfinite(text.sum); };
+  const bool all_numbers =
+      std::ranges::all_of(reading.texts, is_number) &&
+      std::ranges::all_of(reading.priors, [&](const auto& p) { return !p || is_number(*p); });
+  if (!all_numbers && reading.cause == decision::VoidCause::None && !reading.error) {
+    in.note("a text has no sum, and no cause says why");
+  }
   if (in.problem()) return fail(Error::Code::Corrupt, *in.problem());
   return reading;
 }

@@ -8,20 +8,26 @@ namespace {
 
 using codec::Json;
 
+/// Whether a record says anything there: "" says as little as nothing.
+bool told(const Json* value) {
+  return value != nullptr && !value->is_null() &&
+         !(value->is_string() && value->as_string().empty());
+}
+
 std::string shown(const Json* value) {
-  if (value == nullptr || value->is_null()) return "not told";
-  if (const auto* text = value->is_string() ? value : nullptr) {
-    return text->as_string().empty() ? "not told" : text->as_string();
-  }
-  return codec::dump_json(*value, {.ascii = false});
+  if (!told(value)) return "not told";
+  return value->is_string() ? value->as_string() : codec::dump_json(*value, {.ascii = false});
+}
+
+const Json* member(const Json& in, std::string_view name) {
+  return in.is_object() ? in.find(name) : nullptr;
 }
 
 class Differences {
  public:
   void add(const std::string& what, const Json* a, const Json* b, bool must) {
-    const bool none_a = a == nullptr || a->is_null(), none_b = b == nullptr || b->is_null();
-    if (none_a && none_b) return;
-    if (!none_a && !none_b && *a == *b) return;
+    if (!told(a) && !told(b)) return;
+    if (told(a) && told(b) && *a == *b) return;
     out_.push_back({what, shown(a), shown(b), must});
   }
   void add(const std::string& what, const std::string& a, const std::string& b, bool must) {
@@ -35,10 +41,7 @@ class Differences {
       if (!one->is_object()) continue;
       for (const auto& [name, value] : one->members()) names.insert(name);
     }
-    const auto find = [](const Json& in, const std::string& name) {
-      return in.is_object() ? in.find(name) : nullptr;
-    };
-    for (const std::string& name : names) add(where + name, find(a, name), find(b, name), must);
+    for (const std::string& name : names) add(where + name, member(a, name), member(b, name), must);
   }
   std::vector<ReceiptDifference> take() { return std::move(out_); }
 
@@ -61,15 +64,14 @@ void compare_arms(const RunRecord& a, const RunRecord& b, Differences& out) {
       continue;
     }
     out.add(where + ": mode", arm.mode, other->mode, true);
-    const bool same_weights =
-        arm.identity.is_object() && other->identity.is_object() &&
-        arm.identity.get_string("digest") &&
-        arm.identity.get_string("digest") == other->identity.get_string("digest");
+    const Json* weights = member(arm.identity, "digest");
+    const Json* others = member(other->identity, "digest");
+    const bool same_weights = told(weights) && told(others) && *weights == *others;
     for (const Json* one : {&arm.identity, &other->identity}) {
       if (!one->is_object()) continue;
       for (const auto& [name, value] : one->members()) {
-        const Json* then = arm.identity.is_object() ? arm.identity.find(name) : nullptr;
-        const Json* now = other->identity.is_object() ? other->identity.find(name) : nullptr;
+        const Json* then = member(arm.identity, name);
+        const Json* now = member(other->identity, name);
         if (one == &other->identity && then != nullptr) continue;  // said already
         // One digest is one set of weights, whatever they are called where.
         const bool name_only = name == "root" || name == "detail" || name == "model";
@@ -108,15 +110,32 @@ void compare_boards(const Json& a, const Json& b, Differences& out) {
 
 }  // namespace
 
+std::string receipts_unknown(const RunRecord& a, const RunRecord& b) {
+  for (const auto& [run, name] : {std::pair(&a, "the first run"), {&b, "the second run"}}) {
+    const Json* harness = member(run->receipt, "harness");
+    if (harness == nullptr || !harness->is_string() || !told(harness)) {
+      return std::string(name) + " does not tell its harness";
+    }
+    if (run->kit_digest.empty()) return std::string(name) + " does not tell its kit's digest";
+    for (const ArmRecord& arm : run->arms) {
+      if (!told(member(arm.identity, "digest")) && !told(member(arm.identity, "model")) &&
+          !told(member(arm.identity, "root"))) {
+        return std::string(name) + ": arm " + arm.name + " does not tell its model";
+      }
+    }
+  }
+  const bool any = std::ranges::any_of(a.arms, [&](const ArmRecord& arm) {
+    return std::ranges::find(b.arms, arm.name, &ArmRecord::name) != b.arms.end();
+  });
+  return any ? "" : "they have no arm of one name";
+}
+
 std::vector<ReceiptDifference> compare_receipts(const RunRecord& a, const RunRecord& b) {
   Differences out;
   out.add("kit digest", a.kit_digest, b.kit_digest, true);
   out.add("kit", a.kit_name + " " + a.kit_version, b.kit_name + " " + b.kit_version, false);
   out.add("deem", a.deem, b.deem, true);
-  const auto of = [](const Json& in, const char* name) {
-    return in.is_object() ? in.find(name) : nullptr;
-  };
-  out.add("harness", of(a.receipt, "harness"), of(b.receipt, "harness"), true);
+  out.add("harness", member(a.receipt, "harness"), member(b.receipt, "harness"), true);
   out.members("setting ", a.settings, b.settings, true);
   compare_arms(a, b, out);
   out.add("host", a.host, b.host, false);

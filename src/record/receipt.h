@@ -14,6 +14,10 @@ struct ReceiptDifference {
   bool must = false;           // figures may not stand side by side while it differs
 };
 
+/// Why nothing can be said of two runs, even where nothing differs: a harness, a kit's digest or a
+/// model that is not told, no arm in common. "" when all is told.
+std::string receipts_unknown(const RunRecord& a, const RunRecord& b);
+
 /// What differs between two runs' records. Kit and harness digests, the settings that decide what
 /// is asked, and the weights, template and settings of arms of one name must be the same for their
 /// figures to stand side by side; boxes, boards, drivers, caps and builds may differ and are

@@ -94,6 +94,36 @@ TEST(CompareReceipts, OneDigestIsOneSetOfWeightsWhateverItsName) {
             std::vector<std::string>{"arm q8: model"});
 }
 
+TEST(CompareReceipts, TwoEmptyDigestsAreNoSameWeights) {
+  RunRecord one = run_on("a"), other = run_on("a");
+  one.arms[0].identity = Json::object({{"digest", ""}, {"model", "m"}});
+  other.arms[0].identity = Json::object({{"digest", ""}, {"model", "n"}});
+  EXPECT_EQ(named(compare_receipts(one, other), true), std::vector<std::string>{"arm q8: model"});
+}
+
+TEST(CompareReceipts, AnEmptyTextSaysAsLittleAsNothing) {
+  RunRecord other = run_on("a");
+  other.arms[0].settings.set("ca-file", "");
+  EXPECT_TRUE(compare_receipts(run_on("a"), other).empty());
+}
+
+TEST(ReceiptsUnknown, WhatIsNotToldIsNotTheSame) {
+  EXPECT_EQ(receipts_unknown(run_on("a"), run_on("b")), "");
+  for (void (*change)(RunRecord&) : std::initializer_list<void (*)(RunRecord&)>{
+           [](RunRecord& r) { r.receipt = Json(); },
+           [](RunRecord& r) { r.receipt = Json::object(); },
+           [](RunRecord& r) { r.receipt.set("harness", ""); },
+           [](RunRecord& r) { r.receipt.set("harness", Json::array({Json("x")})); },
+           [](RunRecord& r) { r.kit_digest.clear(); },
+           [](RunRecord& r) { r.arms[0].identity = Json(); },
+           [](RunRecord& r) { r.arms[0].name = "q4"; }, [](RunRecord& r) { r.arms.clear(); }}) {
+    RunRecord other = run_on("a");
+    change(other);
+    EXPECT_NE(receipts_unknown(run_on("a"), other), "");
+    EXPECT_NE(receipts_unknown(other, run_on("a")), "");
+  }
+}
+
 TEST(CompareReceipts, ArmsThatOnlyOneHasAreNamed) {
   RunRecord other = run_on("a");
   other.arms[0].name = "q4";

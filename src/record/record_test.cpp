@@ -165,6 +165,8 @@ TEST_P(RowOutOfRange, IsRefusedByName) {
 INSTANTIATE_TEST_SUITE_P(
     All, RowOutOfRange,
     testing::Values(Hostile{"\"texts\":[[", "-1e308", "[sum, tokens, bytes]"},
+                    Hostile{"\"texts\":[[", "null", "a text has no sum, and no cause says why"},
+                    Hostile{"\"repeat\":", "4294967296", "repeat is out of range"},
                     Hostile{"\"logprobs\":[", "1e300", "a logprob is out of range"},
                     Hostile{"\"options\":[0,", "0", "an option is named twice"},
                     Hostile{"\"planned_to_done_s\":", "1e300", "planned_to_done_s is out of range"},
@@ -176,6 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(RowFormat, WhatNoModelGivesIsWrittenAsNullSoThatTheRowCanBeRead) {
   Row row = sample_row();
   row.readings["cloze"].texts[0].sum = -1e300;
+  row.readings["cloze"].cause = decision::VoidCause::SentinelLogprob;
   row.readings["letters"].rounds[0].letters.logprobs[0] = -1e300;
   const Result<Row> again = parse_row(format_row(row));
   ASSERT_TRUE(again) << again.error().message;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "base/digest.h"
 #include "record/fields.h"
@@ -74,6 +75,14 @@ Json to_json(const Row& row) {
   return out;
 }
 
+int int_of(Fields& in, std::string_view key, std::int64_t value, int least) {
+  if (value < least || !std::in_range<int>(value)) {
+    in.note(std::string(key) + " is out of range");
+    return least;
+  }
+  return static_cast<int>(value);
+}
+
 Result<Row> from_json(const Json& json) {
   Fields in(json);
   Row row;
@@ -81,7 +90,7 @@ Result<Row> from_json(const Json& json) {
   row.arm = in.text("arm");
   row.task = in.text("task");
   row.id = in.text("id");
-  row.repeat = static_cast<int>(in.integer("repeat"));
+  row.repeat = int_of(in, "repeat", in.integer("repeat"), 0);
   if (const Json* probe = json.find("probe")) {
     if (!probe->is_string() || probe->as_string().empty()) in.note("probe is no name");
     row.probe = json.get_string("probe").value_or("");
@@ -103,7 +112,11 @@ Result<Row> from_json(const Json& json) {
   row.state_sha256 = in.text("state_sha256");
   row.state_chars = json.get_int("state_chars");
   row.language = json.get_string("language").value_or("");
-  row.overlap_choice = static_cast<int>(json.get_int("overlap_choice").value_or(-1));
+  row.overlap_choice =
+      int_of(in, "overlap_choice", json.get_int("overlap_choice").value_or(-1), -1);
+  if (row.overlap_choice >= static_cast<int>(row.keys.size())) {
+    in.note("overlap_choice names an option past keys");
+  }
   if (const Json* readings = json.find("readings"); readings && readings->is_object()) {
     for (const auto& [name, value] : readings->members()) {
       Result<ReadingRecord> reading = parse_reading(value);
@@ -115,6 +128,10 @@ Result<Row> from_json(const Json& json) {
         for (const std::size_t option : round.options) {
           if (option >= row.keys.size()) in.note("readings." + name + " names an option past keys");
         }
+      }
+      const auto& option = reading->answer.option;
+      if (option && *option >= row.keys.size()) {
+        in.note("readings." + name + " names an option past keys");
       }
       row.readings.emplace(name, std::move(*reading));
     }

@@ -1,5 +1,7 @@
 #include "record/run.h"
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "record/fields.h"
 
@@ -106,6 +108,9 @@ Result<RunRecord> parse_run(std::string_view text) {
     arm.memory = member(item, "memory");
     arm.pin = member(item, "pin");
     if (arm_in.problem()) in.note("arms: " + *arm_in.problem());
+    if (std::ranges::find(run.arms, arm.name, &ArmRecord::name) != run.arms.end()) {
+      in.note("arms: two are named " + arm.name);
+    }
     run.arms.push_back(std::move(arm));
   }
   if (in.problem()) return fail(Error::Code::Corrupt, *in.problem());

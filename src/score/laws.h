@@ -41,8 +41,8 @@ std::vector<Interference> interference_figures(const std::vector<ProbedArm>& arm
 /// Kinds: "again" (at once), "alone" (out of its group), "crowd" (with others), "cold".
 struct NoiseFigures {
   std::string arm = {}, reading = {}, kind = {};
-  std::size_t n = 0;       // pairs of rows
-  std::size_t values = 0;  // log-probabilities compared
+  std::size_t n = 0;                           // pairs of rows
+  std::size_t values = 0;                      // log-probabilities compared
   std::optional<double> max_logprob = {};      // largest |Δ|: of a letter, or of a text's sum
   std::optional<double> max_probability = {};  // of an option, in the raw variant
   Rate flips = {};                             // another option chosen, in the raw variant

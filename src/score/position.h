@@ -22,9 +22,9 @@ struct WayToAnswer {
 struct PositionFigures {
   std::string task = {};
   std::size_t n = 0;
-  std::size_t complete = 0;    // of them, answered under each of the n! orders there are
-  std::size_t orders = 0;      // answers under further orders
-  std::size_t unanswered = 0;  // further orders asked that gave none
+  std::size_t complete = 0;        // of them, answered under each of the n! orders there are
+  std::size_t orders = 0;          // answers under further orders
+  std::size_t unanswered = 0;      // further orders asked that gave none
   std::vector<Rate> by_gold = {};  // accuracy by the gold option's position, over all orders
   std::vector<Rate> said_at = {};  // share of all answers given to a position
   Rate flipped_items = {};         // whose choice differs under at least one order
@@ -34,8 +34,8 @@ struct PositionFigures {
   // The labelled of the items.
   std::size_t labelled = 0;
   std::optional<double> uniform_accuracy = {};
-  WayToAnswer plain = {};     // in the kit's order
-  WayToAnswer averaged = {};  // mean over the orders of the probabilities, tempered before
+  WayToAnswer plain = {};              // in the kit's order
+  WayToAnswer averaged = {};           // mean over the orders of the probabilities, tempered before
   WayToAnswer averaged_logprobs = {};  // mean of the logprobs, tempered after
   WayToAnswer reversed = {};           // on those answered in reverse; its n may be less
 };

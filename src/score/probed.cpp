@@ -89,8 +89,6 @@ std::optional<double> Spread::mean() const {
   return n == 0 ? std::nullopt : std::optional(sum / static_cast<double>(n));
 }
 
-std::optional<double> Spread::largest() const {
-  return n == 0 ? std::nullopt : std::optional(max);
-}
+std::optional<double> Spread::largest() const { return n == 0 ? std::nullopt : std::optional(max); }
 
 }  // namespace deem::score

@@ -79,8 +79,8 @@ std::optional<std::int64_t> parse_stamp(std::string_view stamp) {
   const std::chrono::year_month_day date{std::chrono::year(year),
                                          std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
-  if (year < 0 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
-      second > 60 || !date.ok()) {
+  if (year < 0 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60 ||
+      !date.ok()) {
     return std::nullopt;
   }
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
