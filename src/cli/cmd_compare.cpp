@@ -59,7 +59,7 @@ Result<Source> open_source(const std::string& path) {
   }
   gather(path, false, out.gathered);
   if (out.gathered.rows.empty()) {
-    return fail(Error::Code::NotFound, path + ": holds no rows that can be read");
+    return fail(Error::Code::Unsupported, path + ": holds no rows that can be read");
   }
   if (is_folder(path)) {
     if (Result<record::RunRecord> run = record::load_run(path)) out.run = std::move(*run);
@@ -70,7 +70,7 @@ Result<Source> open_source(const std::string& path) {
   }
   out.probes = std::move(scores.probes);
   if (out.columns.empty()) {
-    return fail(Error::Code::NotFound, path + ": no labelled answers with probabilities");
+    return fail(Error::Code::Unsupported, path + ": no labelled answers with probabilities");
   }
   return out;
 }

@@ -59,7 +59,7 @@ Result<FitRows> open_fit_rows(const std::string& path, const std::vector<std::st
     });
     if (wanted) out.rows.push_back(std::move(row));
   }
-  if (out.rows.empty()) return fail(Error::Code::NotFound, path + ": holds no rows to fit on");
+  if (out.rows.empty()) return fail(Error::Code::Unsupported, path + ": holds no rows to fit on");
   out.source = {.kit_name = run->kit_name,
                 .kit_digest = run->kit_digest,
                 .rows_sha256 = *digest,
