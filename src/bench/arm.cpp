@@ -12,7 +12,7 @@ namespace {
 
 using codec::Json;
 
-constexpr std::array<std::string_view, 24> kMembers = {"name",       "seat",
+constexpr std::array<std::string_view, 26> kMembers = {"name",       "seat",
                                                        "model",      "mode",
                                                        "readings",   "reading",
                                                        "policy",     "temperature",
@@ -23,7 +23,8 @@ constexpr std::array<std::string_view, 24> kMembers = {"name",       "seat",
                                                        "gpu-layers", "timeout",
                                                        "key-env",    "key-file",
                                                        "ca-file",    "template-kwargs",
-                                                       "limit",      "calibration"};
+                                                       "limit",      "calibration",
+                                                       "boards",     "board"};
 
 std::optional<double> number_of(const Json& value) {
   if (value.is_number()) {
@@ -91,6 +92,26 @@ Result<void> set_readings(Arm& arm, const Json& value) {
     if (!choice) return fail(choice.error());
     arm.readings.push_back(std::move(*choice));
   }
+  return {};
+}
+
+/// Board names: a list, or in a flag joined by "+".
+Result<void> set_boards(Arm& arm, const Json& value) {
+  arm.boards.clear();
+  if (value.is_string()) {
+    for (const std::string_view name : split(value.as_string(), '+')) {
+      arm.boards.emplace_back(trim(name));
+    }
+  } else if (value.is_array()) {
+    for (const Json& name : value.items()) {
+      if (!name.is_string()) return bad("boards", "UUIDs or PCI addresses");
+      arm.boards.push_back(name.as_string());
+    }
+  } else {
+    return bad("boards", "UUIDs or PCI addresses");
+  }
+  if (std::ranges::find(arm.boards, "") != arm.boards.end())
+    return bad("boards", "a UUID or PCI address for each");
   return {};
 }
 
@@ -172,6 +193,7 @@ Result<void> set_arm_member(Arm& arm, std::string_view key, const Json& value) {
                                            std::string(best) + "?");
   }
   if (key == "readings" || key == "reading") return set_readings(arm, value);
+  if (key == "boards" || key == "board") return set_boards(arm, value);
   if (key == "template-kwargs") return set_kwargs(arm, value);
   if (key == "temperature") return set_number(arm.constants.temperature, key, value, 1e-6, 1e6);
   if (key == "noul-slope") return set_number(arm.constants.noul_slope, key, value, 1e-6, 1e6);

@@ -50,6 +50,11 @@ Json to_json(const Arm& arm) {
   out.set("max-tokens", arm.max_tokens);
   out.set("limit", arm.limit);
   if (!arm.calibration.empty()) out.set("calibration", arm.calibration);
+  if (!arm.boards.empty()) {
+    Json boards = Json::array();
+    for (const std::string& board : arm.boards) boards.push(board);
+    out.set("boards", std::move(boards));
+  }
   out.set("context", arm.seat.context);
   out.set("threads", arm.seat.threads);
   out.set("gpu-layers", arm.seat.gpu_layers);

@@ -13,10 +13,11 @@ namespace {
 
 using codec::Json;
 
-constexpr std::string_view kTop[] = {"kit",   "kit-format", "columns",  "out",         "order",
-                                     "seed",  "repeat",     "limit",    "concurrency", "max-errors",
-                                     "tasks", "arm",        "reading",  "open-labels", "permute",
-                                     "laws",  "noise",      "sustained"};
+constexpr std::string_view kTop[] = {
+    "kit",     "kit-format",   "columns",     "out",        "order", "seed",
+    "repeat",  "limit",        "concurrency", "max-errors", "tasks", "arm",
+    "reading", "open-labels",  "permute",     "laws",       "noise", "sustained",
+    "power",   "power-period", "idle",        "require-pin"};
 
 std::string from_folder(const std::string& file, const std::string& path) {
   const std::size_t slash = file.rfind('/');
@@ -99,6 +100,19 @@ Result<void> set_top(Config& config, const std::string& path, std::string_view k
     if (key == "permute") return assign(config.probes.permute, parse_permute(typed));
     return assign(config.probes.sustained_s, parse_duration_s(typed));
   }
+  if (key == "power-period" || key == "idle") {
+    if (!value.is_number() && !value.is_string())
+      return fail(Error::Code::BadInput, "wants seconds, or \"10s\"");
+    double& target = key == "idle" ? config.power.idle_s : config.power.period_s;
+    if (value.is_number()) return assign(target, Result<double>(value.as_double()));
+    return assign(target, parse_duration_s(value.as_string()));
+  }
+  if (key == "power" || key == "require-pin") {
+    if (!value.is_bool()) return fail(Error::Code::BadInput, "wants true or false");
+    if (key == "power") config.power.off = !value.as_bool();
+    if (key == "require-pin") config.power.require_pin = value.as_bool();
+    return {};
+  }
   if (key == "open-labels" || key == "laws") {
     if (!value.is_bool()) return fail(Error::Code::BadInput, "wants true or false");
     (key == "laws" ? config.probes.laws : config.kit_options.open_labels) = value.as_bool();
@@ -130,7 +144,7 @@ Result<void> set_top(Config& config, const std::string& path, std::string_view k
   if (key == "kit-format") config.kit_options.format = *word;
   if (key == "order") {
     const auto order = parse_order(*word);
-    if (!order) return fail(Error::Code::BadInput, "wants state, item or shuffle");
+    if (!order) return fail(Error::Code::BadInput, "wants auto, state, item, shuffle or block");
     config.order = *order;
   }
   return {};

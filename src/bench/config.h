@@ -13,8 +13,9 @@
 namespace deem::bench {
 
 /// state: items that share a state together (prefixes are shared); item: the kit's order;
-/// shuffle: by `seed`.
-enum class Order { State, Item, Shuffle };
+/// shuffle: by `seed`; block: as state, but each arm takes a task as a whole, so that its energy
+/// can be told; automatic ("auto"): block where energy is measured, else state.
+enum class Order { Automatic, State, Item, Shuffle, Block };
 std::string_view to_string(Order order);
 std::optional<Order> parse_order(std::string_view name);
 
@@ -34,6 +35,15 @@ struct Probes {
 Result<int> parse_permute(std::string_view text);
 Result<double> parse_duration_s(std::string_view text);
 
+/// How boards are read while seats are asked (docs/measuring.md "Energy"). Changes no row.
+struct PowerOptions {
+  bool off = false;
+  double period_s = 0.1;     // of the grid of readings
+  double idle_s = 10;        // read before and after a seat is asked
+  bool require_pin = false;  // ask nothing unless every seat is proved to sit on its named boards
+  bool operator==(const PowerOptions&) const = default;
+};
+
 /// What `deem run` was asked to do, from flags or deem.toml.
 struct Config {
   std::string kit;
@@ -41,11 +51,12 @@ struct Config {
   std::vector<Arm> arms;
   std::string out;                 // run folder
   std::vector<std::string> tasks;  // empty: all
-  Order order = Order::State;
+  Order order = Order::Automatic;
   std::uint64_t seed = 1;
   int concurrency = 1;
   int repeat = 1;
   Probes probes;
+  PowerOptions power;
   std::int64_t limit = 0;       // items per task asked; 0: all. Limits the calls
   std::int64_t max_errors = 0;  // stop after so many error rows; 0: go on
 };
@@ -64,7 +75,7 @@ Result<void> read_settings(const codec::Json& settings, Config& config);
 Result<void> check_config(const Config& config);
 
 /// Reads deem.toml (docs/formats/deem-toml.md): kit, out, order, seed, repeat, limit, concurrency,
-/// max-errors, tasks, permute, laws, noise, sustained,
+/// max-errors, tasks, permute, laws, noise, sustained, power, power-period, idle, require-pin,
 /// [[arm]], [[reading]] (task, name, given, score, chat, empty). Relative paths are taken from
 /// the file's folder. Errors: BadInput "deem.toml:LINE: what".
 Result<Config> load_config(const std::string& path);

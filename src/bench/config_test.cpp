@@ -68,6 +68,18 @@ TEST_F(ConfigFile, NamesProbes) {
             (Probes{.permute = 4, .laws = false, .noise = 0, .sustained_s = 90}));
 }
 
+TEST_F(ConfigFile, NamesPowerAndBoards) {
+  const auto config = load(
+      "power = false\nidle = \"20s\"\npower-period = 0.5\nrequire-pin = true\n[[arm]]\n"
+      "name = \"a\"\nseat = \"vllm:http://127.0.0.1:8000\"\nboards = [\"GPU-1\", \"GPU-2\"]\n");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->power, (PowerOptions{true, 0.5, 20, true}));
+  EXPECT_EQ(config->arms.at(0).boards, (std::vector<std::string>{"GPU-1", "GPU-2"}));
+  const auto arm = parse_arm(to_json(config->arms[0]));
+  ASSERT_TRUE(arm);
+  EXPECT_EQ(*arm, config->arms[0]);
+}
+
 struct BadFile {
   const char* name;
   const char* text;
@@ -107,7 +119,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "[[reading]]\ntask = \"t\"\nname = \"r\"\ngiven = 3\nscore = \"x\"\n",
                 "given wants a text"},
         BadFile{"SeatKind", "[[arm]]\nname = \"a\"\nseat = \"olama:http://x\"\n", "ollama"},
-        BadFile{"Order", "order = \"random\"\n", "state, item or shuffle"},
+        BadFile{"Power", "power = 1\n", "power: wants true or false"},
+        BadFile{"Idle", "idle = true\n", "idle: wants seconds"},
+        BadFile{"PowerPeriod", "power-period = \"soon\"\n", "power-period: wants a time"},
+        BadFile{"Boards", "[[arm]]\nname = \"a\"\nboards = [1]\n", "UUIDs or PCI addresses"},
+        BadFile{"Order", "order = \"random\"\n", "state, item, shuffle or block"},
         BadFile{"Permute", "\npermute = \"some\"\n", "deem.toml:2:1: permute: wants a number of"},
         BadFile{"PermuteKind", "permute = true\n", "whole number, or \"all\""},
         BadFile{"Laws", "laws = 1\n", "true or false"},

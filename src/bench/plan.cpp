@@ -1,8 +1,10 @@
 #include "bench/plan.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
+#include <tuple>
 
 #include "bench/probe.h"
 #include "bench/prompts.h"
@@ -91,7 +93,7 @@ std::vector<Place> make_places(const Config& config, const kit::Kit& kit,
   }
   if (config.order == Order::Shuffle) {
     shuffle(places, config.seed);
-  } else if (config.order == Order::State) {
+  } else if (config.order != Order::Item) {
     // A state's first appearance gives its place, so that a limit keeps the kit's beginning first.
     std::map<std::size_t, std::size_t> first;
     for (const Place& place : places) first.try_emplace(place.state, first.size());
@@ -99,6 +101,23 @@ std::vector<Place> make_places(const Config& config, const kit::Kit& kit,
         places, {}, [&](const Place& p) { return std::pair(p.repeat, first.at(p.state)); });
   }
   return places;
+}
+
+/// What the energy of a unit is summed under.
+std::string kind_of(const Unit& unit) {
+  if (unit.probe == "noise:again") return "";  // at once behind its plain unit, or it is another
+  return unit.probe.substr(0, unit.probe.find(':'));
+}
+
+/// Puts units of one seat behind one another by kind of probe, arm and task.
+void sort_in_blocks(std::vector<Unit>::iterator first, std::vector<Unit>::iterator last) {
+  static constexpr std::array<std::string_view, 4> kKinds = {"", "order", "law", "noise"};
+  std::stable_sort(first, last, [](const Unit& a, const Unit& b) {
+    const auto place = [](const Unit& unit) {
+      return std::tuple(std::ranges::find(kKinds, kind_of(unit)), unit.arm, unit.task);
+    };
+    return place(a) < place(b);
+  });
 }
 
 /// Rows of every item with all its orders: the plan has no more, but for a few of the other probes.
@@ -134,6 +153,7 @@ Result<std::vector<Unit>> make_plan(const Config& config, const kit::Kit& kit) {
   std::vector<bool> done(config.arms.size());
   for (std::size_t first = 0; first < config.arms.size(); ++first) {
     if (done[first]) continue;
+    const std::size_t begin = plan.size();
     std::vector<std::size_t> together;  // arms on the same seat
     std::size_t largest = 1;
     std::vector<Unit> later;
@@ -174,8 +194,38 @@ Result<std::vector<Unit>> make_plan(const Config& config, const kit::Kit& kit) {
       at = end;
     }
     std::ranges::move(later, std::back_inserter(plan));
+    if (config.order == Order::Block) {
+      sort_in_blocks(plan.begin() + static_cast<std::ptrdiff_t>(begin), plan.end());
+    }
   }
   return plan;
+}
+
+std::vector<Block> blocks_of(const Config& config, const kit::Kit& kit,
+                             const std::vector<Unit>& plan, std::size_t first, std::size_t last) {
+  std::vector<Block> out;
+  const auto merge = [](std::string& common, const std::string& next, const char* mixed) {
+    if (common != next) common = mixed;
+  };
+  for (std::size_t u = first; u < last; ++u) {
+    const Block one{.first = u,
+                    .last = u + 1,
+                    .arm = config.arms[plan[u].arm].name,
+                    .task = kit.tasks[plan[u].task].name,
+                    .probe = kind_of(plan[u])};
+    const bool alike = !out.empty() && out.back().arm == one.arm && out.back().task == one.task &&
+                       out.back().probe == one.probe;
+    if (out.empty() || (config.order == Order::Block && !alike)) {
+      out.push_back(one);
+      continue;
+    }
+    Block& whole = out.back();
+    whole.last = one.last;
+    merge(whole.arm, one.arm, "");
+    merge(whole.task, one.task, "");
+    merge(whole.probe, one.probe, "mixed");
+  }
+  return out;
 }
 
 std::size_t count_rows(const std::vector<Unit>& plan) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <span>
 
 #include "bench/test_kit.h"
 
@@ -35,6 +37,63 @@ TEST(Plan, TakesItemsOfAStateTogether) {
   ASSERT_TRUE(plan);
   EXPECT_EQ(written(*plan, kit),
             (std::vector<std::string>{"0:p0", "0:p2", "0:o0", "0:p1", "0:p3", "0:o1"}));
+}
+
+TEST(Plan, InBlocksEachArmTakesATaskAsAWhole) {
+  const kit::Kit kit = small_kit();
+  Config config =
+      config_of({small_arm("a", {{"letters", false}}), small_arm("b", {{"letters", false}})});
+  config.order = Order::Block;
+  config.repeat = 2;
+  const auto plan = make_plan(config, kit);
+  ASSERT_TRUE(plan);
+  const std::vector<std::string> once = {"0:p0", "0:p2", "0:p1", "0:p3"};
+  const auto names = written(*plan, kit);
+  ASSERT_EQ(names.size(), 24U);
+  EXPECT_TRUE(std::ranges::equal(std::span(names).first(4), once));
+  EXPECT_TRUE(std::ranges::equal(std::span(names).subspan(4, 4), once)) << "its repeats follow";
+  EXPECT_EQ(names[8], "0:o0");
+  EXPECT_EQ(names[12], "1:p0");
+  const auto blocks = blocks_of(config, kit, *plan, 0, plan->size());
+  std::vector<std::string> told;
+  for (const Block& block : blocks) {
+    told.push_back(block.arm + " " + block.task + " " + std::to_string(block.last - block.first));
+  }
+  EXPECT_EQ(told, (std::vector<std::string>{"a pick 8", "a open 4", "b pick 8", "b open 4"}));
+}
+
+TEST(Plan, OtherwiseASeatIsOneBlock) {
+  const kit::Kit kit = small_kit();
+  const Config config = config_of({small_arm("a", {{"letters", false}})});
+  const auto plan = make_plan(config, kit);
+  ASSERT_TRUE(plan);
+  const auto blocks = blocks_of(config, kit, *plan, 0, plan->size());
+  ASSERT_EQ(blocks.size(), 1U);
+  EXPECT_EQ(blocks[0].arm, "a");
+  EXPECT_EQ(blocks[0].task, "");
+  EXPECT_EQ(blocks[0].last, plan->size());
+}
+
+/// What is asked again at once stays behind its plain unit, or it would be another question.
+TEST(Plan, InBlocksTheNoiseOfAskingAgainStaysBesideItsItem) {
+  const kit::Kit kit = small_kit();
+  Config config = config_of({small_arm("a", {{"letters", false}})});
+  config.order = Order::Block;
+  config.probes.noise = 1;
+  config.probes.permute = 1;
+  const auto plan = make_plan(config, kit);
+  ASSERT_TRUE(plan);
+  for (std::size_t u = 0; u < plan->size(); ++u) {
+    if ((*plan)[u].probe != "noise:again") continue;
+    ASSERT_GT(u, 0U);
+    EXPECT_EQ((*plan)[u - 1].probe, "");
+    EXPECT_EQ((*plan)[u - 1].items.back(), (*plan)[u].items.front());
+  }
+  std::vector<std::string> probes;
+  for (const Block& block : blocks_of(config, kit, *plan, 0, plan->size())) {
+    if (probes.empty() || probes.back() != block.probe) probes.push_back(block.probe);
+  }
+  EXPECT_EQ(probes, (std::vector<std::string>{"", "order", "noise"}));
 }
 
 TEST(Plan, KeepsTheKitsOrderWhenAsked) {

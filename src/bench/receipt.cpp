@@ -60,22 +60,6 @@ std::int64_t memory_bytes(const std::string& root) {
   return 0;
 }
 
-Json to_json(const board::BoardInfo& one) {
-  Json out = Json::object({{"id", one.id}, {"name", one.name}, {"source", one.source}});
-  const auto tell = [&](const char* name, const auto& value) {
-    if (value) out.set(name, *value);
-  };
-  tell("memory_total_mib", one.memory_total_mib);
-  tell("cap_w", one.limit_enforced_w);
-  tell("cap_requested_w", one.limit_requested_w);
-  tell("cap_default_w", one.limit_default_w);
-  tell("ecc", one.ecc);
-  if (!one.driver.empty()) out.set("driver", one.driver);
-  if (!one.cuda.empty()) out.set("cuda", one.cuda);
-  if (!one.error.empty()) out.set("error", one.error);
-  return out;
-}
-
 }  // namespace
 
 Json host_receipt(const std::string& root) {
@@ -96,29 +80,6 @@ Json host_receipt(const std::string& root) {
                          file_exists(join_path(root, "run/.containerenv"));
   out.set("in_container", container);
   return out;
-}
-
-BoardReceipt board_receipt(const board::BoardOptions& options) {
-  const auto status = [](const std::string& why) {
-    return Json::object({{"status", "not measured (" + why + ")"}});
-  };
-  auto boards = board::open_boards(options);
-  if (!boards) return {{}, status(boards.error().message)};
-  const board::Inventory inventory = (*boards)->inventory();
-  Json out = Json::array();
-  for (const board::BoardInfo& one : inventory.boards) out.push(to_json(one));
-  if (inventory.measurable()) {
-    return {std::move(out), status("a run does not sample boards yet")};
-  }
-  // A box whose boards can not be reached has boards all the same.
-  std::string why;
-  for (const board::Check& check : inventory.checks) {
-    const bool permission = check.name == "permission";
-    if (check.verdict == board::Check::Verdict::Finding || permission) {
-      why += (why.empty() ? "" : "; ") + check.says;
-    }
-  }
-  return {out.items().empty() ? Json() : std::move(out), status(why.empty() ? "no board" : why)};
 }
 
 }  // namespace deem::bench

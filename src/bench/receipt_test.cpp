@@ -43,40 +43,5 @@ TEST(HostReceipt, LeavesOutWhatCanNotBeRead) {
   EXPECT_EQ(receipt.get_bool("in_container"), false);
 }
 
-TEST(BoardReceipt, KeepsCapsOfScriptedBoards) {
-  const BoardReceipt receipt =
-      board_receipt({.script = DEEM_SOURCE_DIR "/tests/data/boards/two.json"});
-  ASSERT_EQ(receipt.boards.items().size(), 2U);
-  EXPECT_EQ(receipt.boards.items()[0].get_double("cap_w"), 250);
-  EXPECT_EQ(receipt.boards.items()[0].get_double("cap_default_w"), 350);
-  EXPECT_EQ(receipt.boards.items()[1].find("cap_w"), nullptr) << "not told is not 0";
-}
-
-/// A box with a board on its bus and no driver has a board; one with neither has none.
-TEST(BoardReceipt, ABoardWithoutItsDriverIsNoBoxWithoutBoards) {
-  const TestFolder folder;
-  board::BoardOptions options{.nvml_library = "/nowhere/libnvidia-ml.so.1",
-                              .nvidia_smi = "/nowhere/nvidia-smi",
-                              .sysfs = folder.path() + "/sys",
-                              .proc = folder.path() + "/proc"};
-  ASSERT_TRUE(make_folders(options.sysfs + "/bus/pci/devices"));
-  EXPECT_EQ(board_receipt(options).energy.get_string("status"), "not measured (no board)");
-  const std::string device = options.sysfs + "/bus/pci/devices/0000:06:00.0";
-  put(device + "/vendor", "0x10de\n");
-  put(device + "/class", "0x030200\n");
-  put(device + "/device", "0x2204\n");
-  const std::string status = board_receipt(options).energy.get_string("status").value_or("");
-  EXPECT_NE(status, "not measured (no board)");
-  EXPECT_NE(status.find("/nowhere/libnvidia-ml.so.1"), std::string::npos) << status;
-}
-
-TEST(BoardReceipt, ABrokenScriptIsSaid) {
-  const TestFolder folder;
-  put(folder.path() + "/b.json", "{}");
-  const std::string status =
-      board_receipt({.script = folder.path() + "/b.json"}).energy.get_string("status").value_or("");
-  EXPECT_NE(status.find("b.json"), std::string::npos) << status;
-}
-
 }  // namespace
 }  // namespace deem::bench

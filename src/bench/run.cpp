@@ -1,5 +1,7 @@
 #include "bench/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -8,7 +10,9 @@
 #include "bench/calibration.h"
 #include "bench/journal.h"
 #include "bench/memory.h"
+#include "bench/meter.h"
 #include "bench/plan.h"
+#include "bench/run_boards.h"
 #include "bench/setup.h"
 #include "bench/sitting.h"
 
@@ -68,6 +72,20 @@ Result<void> save_run(const std::string& folder, const record::RunRecord& run) {
   return write_file_atomically(join_path(folder, "run.json"), record::format_run(run));
 }
 
+bool is_ok(const codec::Json& told) {
+  return told.is_object() && told.get_string("status") == "ok";
+}
+
+/// What a further sitting found of pins and power: a pin holds for a run when it held each time.
+void add_sitting(record::RunRecord& run, const record::RunRecord& now) {
+  if (!is_ok(run.energy) && is_ok(now.energy)) run.energy = now.energy;
+  for (std::size_t a = 0; a < run.arms.size(); ++a) {
+    if (!is_ok(now.arms[a].pin) && (run.arms[a].pin.is_null() || is_ok(run.arms[a].pin))) {
+      run.arms[a].pin = now.arms[a].pin;
+    }
+  }
+}
+
 /// Writes run.json for a new run, or checks that the one found is this run.
 Result<record::RunRecord> begin(const Config& config, bool resume, record::RunRecord wanted) {
   if (!resume) {
@@ -78,6 +96,7 @@ Result<record::RunRecord> begin(const Config& config, bool resume, record::RunRe
   if (!found) return found;
   if (Result<void> same = check_same_run(*found, wanted); !same)
     return fail(config.out, same.error());
+  add_sitting(*found, wanted);
   return found;
 }
 
@@ -94,6 +113,96 @@ void check_identities(Setup& setup, Observer& observer) {
     }
   }
 }
+
+/// The first pin that is not proved, where each has to be.
+std::optional<Outcome> refuse_pin(const Config& config, const Setup& setup) {
+  if (!config.power.require_pin) return std::nullopt;
+  using State = board::PinVerdict::State;
+  for (std::size_t a = 0; a < config.arms.size(); ++a) {
+    const auto& pin = setup.seats[setup.arms[a].seat].pin;
+    if (pin && pin->state == State::Ok) continue;
+    const bool found = pin && pin->state == State::Finding;
+    return Outcome{.end = found ? Outcome::End::PinFailed : Outcome::End::PinNotMeasured,
+                   .began = false,
+                   .folder = config.out,
+                   .why = "arm " + config.arms[a].name + ": " +
+                          (pin ? board::describe(*pin) : "not measured (no board was named)")};
+  }
+  return std::nullopt;
+}
+
+std::string words_of(const codec::Json& energy, const RunBoards& boards, const Config& config) {
+  std::string ids;
+  for (const SeatBoards& seat : boards.seats) {
+    for (const board::BoardInfo& one : seat.counted) {
+      if (ids.find(one.id) == std::string::npos) ids += (ids.empty() ? "" : ", ") + one.id;
+    }
+  }
+  if (ids.empty()) return energy.get_string("status").value_or("");
+  return fmt::format("of {}, {:g} s at rest before and after", ids, config.power.idle_s);
+}
+
+/// Asks everything, seat after seat, and measures what each takes.
+class Asking {
+ public:
+  Asking(const Config& config, const RunBoards& boards, const std::vector<Unit>& plan, Setup& setup,
+         Sitting& sitting, Observer& observer, const std::stop_token& stop)
+      : config_(config),
+        boards_(boards),
+        plan_(plan),
+        setup_(setup),
+        sitting_(sitting),
+        observer_(observer),
+        stop_(stop) {}
+
+  /// `go_on`: the sustained part too. Errors: of the journal.
+  Result<void> all(const Before& before, bool go_on) {
+    for (std::size_t first = 0;
+         first < plan_.size() && !stop_.stop_requested() && !sitting_.halted();) {
+      const std::size_t seat = setup_.arms[plan_[first].arm].seat;
+      std::size_t last = first;
+      while (last < plan_.size() && setup_.arms[plan_[last].arm].seat == seat) ++last;
+      Result<void> asked = one_seat(seat, first, last, before, go_on);
+      if (!asked) return asked;
+      first = last;
+    }
+    return {};
+  }
+
+ private:
+  Result<void> one_seat(std::size_t seat, std::size_t first, std::size_t last, const Before& before,
+                        bool go_on) {
+    std::unique_ptr<Meter> meter;
+    if (go_on || sitting_.has_work(first, last)) {
+      meter = Meter::start(config_, boards_, boards_.of(setup_.seats[seat].spec), arms_of(seat),
+                           observer_);
+    }
+    if (meter) meter->rest(true, stop_);
+    sitting_.watch_blocks(meter.get());
+    const TimePoint until = sustained_until(config_, setup_, seat, before);
+    Result<void> asked = sitting_.ask_range(first, last, stop_);
+    if (asked && go_on) asked = sitting_.go_on(first, last, until, stop_);
+    sitting_.watch_blocks(nullptr);
+    if (asked && meter && !sitting_.halted()) meter->rest(false, stop_);
+    return asked;
+  }
+
+  std::string arms_of(std::size_t seat) const {
+    std::string out;
+    for (std::size_t a = 0; a < config_.arms.size(); ++a) {
+      if (setup_.arms[a].seat == seat) out += (out.empty() ? "" : ", ") + config_.arms[a].name;
+    }
+    return out;
+  }
+
+  const Config& config_;
+  const RunBoards& boards_;
+  const std::vector<Unit>& plan_;
+  Setup& setup_;
+  Sitting& sitting_;
+  Observer& observer_;
+  const std::stop_token& stop_;
+};
 
 }  // namespace
 
@@ -118,6 +227,11 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     return fail("the kit named in " + join_path(config.out, "run.json"), kit.error());
   }
   if (!kit) return fail(kit.error());
+  Result<RunBoards> boards = open_run_boards(config, options.boards);
+  if (!boards) return fail(boards.error());
+  if (config.order == Order::Automatic) {
+    config.order = boards->measured() ? Order::Block : Order::State;
+  }
   Result<std::vector<Unit>> plan = make_plan(config, *kit);
   if (!plan) return fail(plan.error());
   Result<std::unique_ptr<Journal>> journal = Journal::open(config.out);
@@ -126,7 +240,7 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     observer.note(join_path(config.out, "rows.jsonl") + ":" + std::to_string(problem.line) + ": " +
                   problem.message + "; it will be asked again");
   }
-  Result<Setup> setup = set_up(config, *kit, *plan, make_seat, observer, stop);
+  Result<Setup> setup = set_up(config, *kit, *plan, *boards, make_seat, observer, stop);
   if (!setup || stop.stop_requested()) {
     const std::size_t kept = (*journal)->found().rows.size();
     if (!there) Journal::discard(std::move(*journal));
@@ -134,8 +248,13 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     return Outcome{
         .end = Outcome::End::Interrupted, .began = false, .folder = config.out, .rows = kept};
   }
-  Result<record::RunRecord> record =
-      begin(config, options.resume, make_run_record(config, *kit, *setup, count_rows(*plan)));
+  if (auto refused = refuse_pin(config, *setup)) {
+    refused->rows = (*journal)->found().rows.size();
+    if (!there) Journal::discard(std::move(*journal));
+    return std::move(*refused);
+  }
+  Result<record::RunRecord> record = begin(
+      config, options.resume, make_run_record(config, *kit, *boards, *setup, count_rows(*plan)));
   if (!record) return fail(record.error());
 
   const bool ended = !record->ended.empty();
@@ -147,7 +266,7 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
                             .arms = {},
                             .tasks = {},
                             .started = utc_stamp(),
-                            .energy = record->energy.get_string("status").value_or(""),
+                            .energy = words_of(record->energy, *boards, config),
                             .rows = sitting.progress().total,
                             .done_before = sitting.progress().done,
                             .expected_minutes = expected_minutes(config.out, *record)};
@@ -159,20 +278,8 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
   }
   observer.announce(announcement);
 
-  Result<void> asked;
-  for (std::size_t first = 0;
-       first < plan->size() && !stop.stop_requested() && !sitting.halted();) {
-    const std::size_t seat = setup->arms[(*plan)[first].arm].seat;
-    std::size_t last = first;
-    while (last < plan->size() && setup->arms[(*plan)[last].arm].seat == seat) ++last;
-    const TimePoint until = sustained_until(config, *setup, seat, before);
-    asked = sitting.ask_range(first, last, stop);
-    if (asked && config.probes.sustained_s > 0 && !ended) {
-      asked = sitting.go_on(first, last, until, stop);
-    }
-    if (!asked) break;
-    first = last;
-  }
+  Asking asking(config, *boards, *plan, *setup, sitting, observer, stop);
+  const Result<void> asked = asking.all(before, config.probes.sustained_s > 0 && !ended);
 
   Outcome outcome{.end = Outcome::End::Done,
                   .folder = config.out,
@@ -229,12 +336,28 @@ Result<DryRun> dry_run(const Config& asked_for) {
   return out;
 }
 
+namespace {
+
+/// How the run's boards were read; the defaults where it does not say.
+PowerOptions read_power(const codec::Json& energy) {
+  PowerOptions out;
+  if (!energy.is_object()) return out;
+  out.off = energy.get_bool("off").value_or(out.off);
+  out.period_s = energy.get_double("period_s").value_or(out.period_s);
+  out.idle_s = energy.get_double("idle_s").value_or(out.idle_s);
+  out.require_pin = energy.get_bool("require_pin").value_or(out.require_pin);
+  return out;
+}
+
+}  // namespace
+
 Result<Config> load_run_config(const std::string& folder) {
   Result<record::RunRecord> run = record::load_run(folder);
   if (!run) return fail(run.error());
   Config config;
   config.out = folder;
   config.kit = run->kit_path;
+  config.power = read_power(run->energy);
   if (Result<void> read = read_settings(run->settings, config); !read) {
     return fail(join_path(folder, "run.json"), read.error());
   }

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "bench/config.h"
+#include "board/board.h"
 #include "record/row.h"
 #include "record/run.h"
 #include "seat/seat.h"
@@ -25,7 +26,7 @@ struct Announcement {
   std::string folder, host;
   std::vector<std::string> arms, tasks;
   std::string started;
-  std::string energy;  // "not measured (why)"
+  std::string energy;  // "of GPU-…, 10 s of idle before and after", "not measured (why)"
   std::size_t rows = 0, done_before = 0;
   std::optional<double> expected_minutes;  // from earlier runs of the same arms on the same kit
 };
@@ -47,20 +48,23 @@ class Observer {
 };
 
 struct Outcome {
-  enum class End { Done, Interrupted, TooManyErrors };
+  /// PinFailed, PinNotMeasured: a pin that was required; nothing was asked.
+  enum class End { Done, Interrupted, TooManyErrors, PinFailed, PinNotMeasured };
   End end = End::Done;
   bool began = true;  // false: stopped before the first row, and a new run left nothing behind
   std::string folder;
   std::size_t rows = 0, asked_now = 0, errors = 0, refused = 0;
+  std::string why = {};  // of a pin: the arm and its verdict
 };
 
 /// Runs `config` into its folder, or goes on with what is missing there when it holds the same
-/// run (`resume` tells which is meant). Order: identity → letter proof → census → refusals →
-/// asking. Errors: BadInput (kit refused, settings differ, folder in use for another run),
-/// Unavailable (a seat does not answer, the disk is full). Rows written so far are kept.
+/// run (`resume` tells which is meant). Order: identity → pin → letter proof → census →
+/// refusals → asking. Errors: BadInput (kit refused, settings differ, folder in use for another
+/// run), Unavailable (a seat does not answer, the disk is full). Rows written so far are kept.
 struct RunOptions {
   bool resume = false;
   bool retry_errors = false;
+  board::BoardOptions boards = board::options_from_environment();
 };
 Result<Outcome> run(const Config& config, const RunOptions& options, const SeatFactory& make_seat,
                     Observer& observer, std::stop_token stop);

@@ -10,7 +10,8 @@ namespace {
 using codec::Json;
 
 constexpr int kMostOrders = 1'000;
-constexpr Order kOrders[] = {Order::State, Order::Item, Order::Shuffle};
+constexpr Order kOrders[] = {Order::Automatic, Order::State, Order::Item, Order::Shuffle,
+                             Order::Block};
 
 Json to_json(const std::string& task_and_name, const kit::LikelihoodReading& reading) {
   const std::size_t dot = task_and_name.rfind('.');
@@ -28,12 +29,16 @@ Json to_json(const std::string& task_and_name, const kit::LikelihoodReading& rea
 
 std::string_view to_string(Order order) {
   switch (order) {
+    case Order::Automatic:
+      return "auto";
     case Order::State:
       return "state";
     case Order::Item:
       return "item";
     case Order::Shuffle:
       return "shuffle";
+    case Order::Block:
+      return "block";
   }
   return "state";
 }
@@ -206,12 +211,25 @@ Result<void> check_config(const Config& config) {
   if (config.probes.noise < 0) return wrong("--noise: 0 (none) or more items a task");
   if (!(config.probes.sustained_s >= 0)) return wrong("--sustained: a time such as 10m");
   if (config.max_errors < 0) return wrong("--max-errors: 0 (go on) or more");
+  if (!(config.power.idle_s >= 0 && config.power.idle_s <= 3600))
+    return wrong("--idle: 0 to 3600 seconds");
+  if (!(config.power.period_s >= 0.1 && config.power.period_s <= 60))
+    return wrong("--power-period: 0.1s to 60s");
   if (config.seed > INT64_MAX) return wrong("--seed: up to 9223372036854775807");
   for (std::size_t a = 0; a < config.arms.size(); ++a) {
     if (Result<void> good = check_arm(config.arms[a]); !good) return good;
     for (std::size_t b = 0; b < a; ++b) {
       if (config.arms[a].name == config.arms[b].name)
         return wrong("two arms named " + config.arms[a].name);
+      if (config.arms[a].seat == config.arms[b].seat &&
+          config.arms[a].boards != config.arms[b].boards) {
+        return wrong("arms " + config.arms[b].name + " and " + config.arms[a].name +
+                     " share a seat; name the same boards for both");
+      }
+    }
+    if (config.power.require_pin && config.arms[a].boards.empty()) {
+      return wrong("--require-pin: arm " + config.arms[a].name +
+                   " names no board; say which with --board UUID (deem board list shows them)");
     }
   }
   return {};

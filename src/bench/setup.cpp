@@ -65,10 +65,11 @@ class GiveUp {
   std::stop_callback<Call> on_stop_;
 };
 
-Result<OpenSeat> open_seat(const seat::SeatSpec& spec, const SeatFactory& make_seat,
-                           const std::stop_token& stop) {
+Result<OpenSeat> open_seat(const seat::SeatSpec& spec, const RunBoards& boards,
+                           const SeatFactory& make_seat, const std::stop_token& stop) {
   OpenSeat open;
   open.spec = spec;
+  BeforeLoad before = before_load(boards, spec);
   const TimePoint began = Clock::now();
   Result<std::unique_ptr<seat::Seat>> made = make_seat(spec);
   if (!made) return fail(made.error());
@@ -82,6 +83,9 @@ Result<OpenSeat> open_seat(const seat::SeatSpec& spec, const SeatFactory& make_s
   if (!capabilities) return fail(capabilities.error());
   open.capabilities = *capabilities;
   open.ready_s = Seconds(Clock::now() - began).count();
+  // Its identity made a server load the model, where it had not.
+  open.pin = prove_pin(boards, boards.of(spec), std::move(before), *open.seat);
+  open.process = process_receipt(boards, spec);
   return open;
 }
 
@@ -153,10 +157,31 @@ std::string tasks_without_choice(const Config& config, const kit::Kit& kit,
   return out;
 }
 
+/// Says what a newly opened seat's pin and runtimes showed.
+void tell_seat(const OpenSeat& open, const std::string& arm, Observer& observer) {
+  if (open.pin) {
+    const std::string says = "arm " + arm + ": pin " + board::describe(*open.pin);
+    const std::string& claim = open.pin->claim.text;
+    if (open.pin->state == board::PinVerdict::State::Ok) {
+      observer.stage(says);
+    } else {
+      observer.note(says + (claim.empty() ? "" : "; the server says " + claim));
+    }
+    for (const std::string& note : open.pin->notes) observer.note("arm " + arm + ": " + note);
+  }
+  if (const codec::Json* findings =
+          open.process.is_object() ? open.process.find("findings") : nullptr) {
+    for (const codec::Json& finding : findings->items()) {
+      observer.note("arm " + arm + ": finding: " + finding.as_string());
+    }
+  }
+}
+
 }  // namespace
 
 Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vector<Unit>& plan,
-                     const SeatFactory& make_seat, Observer& observer, std::stop_token stop) {
+                     const RunBoards& boards, const SeatFactory& make_seat, Observer& observer,
+                     std::stop_token stop) {
   Setup setup;
   for (std::size_t a = 0; a < config.arms.size() && !stop.stop_requested(); ++a) {
     const std::string where = "arm " + config.arms[a].name;
@@ -165,8 +190,9 @@ Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vecto
     const auto seat = static_cast<std::size_t>(known - setup.seats.begin());
     if (known == setup.seats.end()) {
       observer.stage("opening " + spec.kind + ":" + spec.address);
-      Result<OpenSeat> open = open_seat(spec, make_seat, stop);
+      Result<OpenSeat> open = open_seat(spec, boards, make_seat, stop);
       if (!open) return fail(where, open.error());
+      tell_seat(*open, config.arms[a].name, observer);
       setup.seats.push_back(std::move(*open));
     }
     if (Result<void> suits = check_fit(config.arms[a], setup.seats[seat].identity, kit); !suits) {
@@ -184,7 +210,8 @@ Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vecto
   return setup;
 }
 
-record::RunRecord make_run_record(const Config& config, const kit::Kit& kit, const Setup& setup,
+record::RunRecord make_run_record(const Config& config, const kit::Kit& kit,
+                                  const RunBoards& boards, const Setup& setup,
                                   std::size_t planned_rows) {
   record::RunRecord run;
   run.deem = DEEM_VERSION;
@@ -198,9 +225,10 @@ record::RunRecord make_run_record(const Config& config, const kit::Kit& kit, con
   run.host = host_name();
   run.cpu = cpu_name();
   run.receipt = host_receipt();
-  BoardReceipt boards = board_receipt(board::options_from_environment());
-  if (!boards.boards.is_null()) run.receipt.set("boards", std::move(boards.boards));
-  run.energy = std::move(boards.energy);
+  if (Json known = boards.receipt(); !known.is_null()) {
+    run.receipt.set("boards", std::move(known));
+  }
+  run.energy = boards.energy(config);
   run.cores = static_cast<int>(std::thread::hardware_concurrency());
   run.started = utc_stamp();
   run.planned_rows = static_cast<std::int64_t>(planned_rows);
@@ -219,6 +247,8 @@ record::RunRecord make_run_record(const Config& config, const kit::Kit& kit, con
       arm.letter_proof.set("how", ready.proof_note);
     arm.census = census_json(ready.census);
     arm.calibration = calibration_json(config.arms[a]);
+    if (open.pin) arm.pin = board::to_json(*open.pin);
+    arm.process = open.process;
     arm.startup = Json::object();
     // A server was loaded before; making its seat opens nothing.
     if (open.identity.kind == "local") arm.startup.set("load_s", open.load_s);

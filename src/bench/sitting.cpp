@@ -33,7 +33,62 @@ Sitting::Sitting(const Config& config, const kit::Kit& kit, const std::vector<Un
 }
 
 Result<void> Sitting::ask_range(std::size_t first, std::size_t last, const std::stop_token& stop) {
-  return ask_span({first, last, TimePoint::max(), 0}, stop);
+  if (watch_ == nullptr) return ask_span({first, last, TimePoint::max(), 0}, stop);
+  return ask_blocks(blocks_of(config_, kit_, plan_, first, last), TimePoint::max(), 0, stop);
+}
+
+Unit Sitting::unit_of(std::size_t u, int pass) const {
+  Unit unit = plan_[u];
+  if (pass == 0) return unit;
+  unit.probe = kSustained;
+  unit.repeat += pass * config_.repeat;
+  return unit;
+}
+
+bool Sitting::has_work(std::size_t first, std::size_t last, int pass) const {
+  for (std::size_t u = first; u < last; ++u) {
+    if (pass > 0 && !plan_[u].probe.empty()) continue;
+    const Unit unit = unit_of(u, pass);
+    const kit::Task& task = kit_.tasks[unit.task];
+    const std::string& arm = config_.arms[unit.arm].name;
+    for (const std::size_t i : unit.items) {
+      if (!done_.contains({arm, task.name, task.items[i].id, unit.repeat, unit.probe})) return true;
+    }
+  }
+  return false;
+}
+
+Result<void> Sitting::ask_blocks(const std::vector<Block>& blocks, TimePoint until, int pass,
+                                 const std::stop_token& stop) {
+  for (const Block& block : blocks) {
+    if (stop.stop_requested() || halted_ || Clock::now() >= until) break;
+    if (!has_work(block.first, block.last, pass)) {
+      skipped_ += block.last - block.first;
+      continue;  // found there already: its energy was told then
+    }
+    block_ = {.rows = 0, .prompt_tokens = 0};
+    watch_->begin_block(block);
+    const Result<void> asked = ask_span({block.first, block.last, until, pass}, stop);
+    watch_->end_block(block, block_);
+    if (!asked) return asked;
+  }
+  return {};
+}
+
+/// A pass over an arm's tasks is one block: each task alone may be over too soon.
+std::vector<Block> Sitting::sustained_blocks(std::size_t first, std::size_t last) const {
+  std::vector<Block> out;
+  for (const Block& block : blocks_of(config_, kit_, plan_, first, last)) {
+    if (!block.probe.empty() && config_.order == Order::Block) continue;
+    if (!out.empty() && out.back().arm == block.arm) {
+      out.back().last = block.last;
+      if (out.back().task != block.task) out.back().task = "";
+      continue;
+    }
+    out.push_back(block);
+    out.back().probe = kSustained;
+  }
+  return out;
 }
 
 Result<void> Sitting::go_on(std::size_t first, std::size_t last, TimePoint until,
@@ -45,7 +100,10 @@ Result<void> Sitting::go_on(std::size_t first, std::size_t last, TimePoint until
   for (int pass = 1; !stop.stop_requested() && !halted_ && Clock::now() < until; ++pass) {
     const std::size_t answered = answered_now_, skipped = skipped_;
     progress_.total = std::max(progress_.total, progress_.done + rows_a_pass);
-    if (Result<void> asked = ask_span({first, last, until, pass}, stop); !asked) return asked;
+    const Result<void> asked = watch_ == nullptr
+                                   ? ask_span({first, last, until, pass}, stop)
+                                   : ask_blocks(sustained_blocks(first, last), until, pass, stop);
+    if (!asked) return asked;
     if (answered_now_ == answered && skipped_ == skipped && Clock::now() < until) {
       observer_.note("a whole pass brought no answer: the sustained run ends early");
       break;
@@ -61,14 +119,7 @@ Result<void> Sitting::ask_span(const Span& span, const std::stop_token& stop) {
     while (!stop.stop_requested() && !halted_ && Clock::now() < span.until) {
       const std::size_t u = next.fetch_add(1);
       if (u >= span.last) return;
-      if (span.pass == 0) {
-        ask_unit(plan_[u]);
-      } else if (plan_[u].probe.empty()) {
-        Unit unit = plan_[u];
-        unit.probe = kSustained;
-        unit.repeat += span.pass * config_.repeat;
-        ask_unit(unit);
-      }
+      if (span.pass == 0 || plan_[u].probe.empty()) ask_unit(unit_of(u, span.pass));
     }
   };
   if (config_.concurrency == 1) {
@@ -162,6 +213,17 @@ void Sitting::ask_unit(const Unit& planned) {
   for (const record::Row& row : rows) keep(row, planned.arm);
 }
 
+void Sitting::add_to_block(const record::Row& row) {
+  ++block_.rows;
+  for (const auto& [name, reading] : row.readings) {
+    if (!reading.prompt_tokens || !block_.prompt_tokens) {
+      block_.prompt_tokens.reset();
+      return;
+    }
+    *block_.prompt_tokens += *reading.prompt_tokens;
+  }
+}
+
 void Sitting::keep(const record::Row& row, std::size_t arm) {
   if (error_) return;
   if (Result<void> appended = journal_.append(row); !appended) {
@@ -176,6 +238,7 @@ void Sitting::keep(const record::Row& row, std::size_t arm) {
   if (row.status == record::Row::Status::Refused) ++refused_;
   if (row.status == record::Row::Status::Asked) {
     ++answered_now_;
+    add_to_block(row);
     if (!first_answer_s_[arm] && !row.readings.empty()) {
       const auto& reading = row.readings.begin()->second;
       first_answer_s_[arm] = reading.planned_to_done_s * reading.group;

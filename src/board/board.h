@@ -54,6 +54,9 @@ struct BoardInfo {
   bool has_counter = false;  // it counts its energy
 };
 
+/// A CPU's package or its memory: it draws power and holds no model.
+inline bool is_cpu(const BoardInfo& board) { return board.id.starts_with("rapl:"); }
+
 /// The heading of a power file, of this board.
 record::PowerBoard to_power_board(const BoardInfo& board);
 

@@ -7,16 +7,10 @@
 #include "board/serving.h"
 
 namespace deem::board {
-namespace {
-
-bool is_accelerator(const BoardInfo& board) { return board.source != "rapl"; }
-
-}  // namespace
-
 std::vector<BoardMemory> memory_of(const std::vector<BoardInfo>& boards) {
   std::vector<BoardMemory> out;
   for (const BoardInfo& board : boards) {
-    if (is_accelerator(board)) out.push_back({board.id, board.memory_used_mib});
+    if (!is_cpu(board)) out.push_back({board.id, board.memory_used_mib});
   }
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/text.h"
 #include "bench/run.h"
 #include "cli/run_flags.h"
 #include "cli/run_printer.h"
@@ -53,6 +54,11 @@ int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
       fmt::print(stderr, "rows so far are kept; go on with: deem resume {}\n", folder);
     }
     return code;
+  }
+  if (outcome->end == End::PinFailed || outcome->end == End::PinNotMeasured) {
+    fmt::print(stderr, "deem: {}; nothing was asked (--require-pin)\n",
+               printable(outcome->why, 2'000));
+    return outcome->end == End::PinFailed ? kFound : kNotMeasured;
   }
   if (outcome->end == End::Interrupted && !outcome->began && outcome->rows == 0) {
     fmt::print(stderr, "interrupted before the first question; nothing was written\n");
@@ -109,9 +115,11 @@ int run_resume(const Args& args) {
   std::string folder, format_name = "text";
   bool quiet = false, retry = false;
   std::int64_t max_errors = 0;
+  RunFlags power;
   app.add_option("RUN", folder, "the run folder")->required();
   app.add_flag("--retry-errors", retry, "ask rows that ended in an error again");
   app.add_option("--max-errors", max_errors, "stop after N rows with errors (0: go on)");
+  add_power_flags(app, power);
   app.add_flag("--quiet", quiet, "no progress");
   app.add_option("--format", format_name, "of the table: text, md, csv or json");
   if (const auto code = parse(app, args)) return *code;
@@ -120,6 +128,8 @@ int run_resume(const Args& args) {
   Result<bench::Config> config = bench::load_run_config(folder);
   if (!config) return report_error(config.error());
   config->max_errors = max_errors;
+  if (Result<void> set = set_power(app, power, config->power); !set)
+    return report_error(set.error());
   const auto outcome = run_interruptibly(*config, {.resume = true, .retry_errors = retry}, quiet);
   return finish_run(outcome, folder, *format, quiet);
 }

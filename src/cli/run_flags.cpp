@@ -11,10 +11,10 @@ namespace deem::cli {
 namespace {
 
 /// Flags that describe the arms made of --seat and nothing else.
-constexpr const char* kArmFlags[] = {"--model",    "--mode",       "--reading",    "--policy",
-                                     "--group",    "--top-k",      "--max-tokens", "--context",
-                                     "--threads",  "--gpu-layers", "--timeout",    "--key-env",
-                                     "--key-file", "--ca-file",    "--calibration"};
+constexpr const char* kArmFlags[] = {"--model",    "--mode",       "--reading",     "--policy",
+                                     "--group",    "--top-k",      "--max-tokens",  "--context",
+                                     "--threads",  "--gpu-layers", "--timeout",     "--key-env",
+                                     "--key-file", "--ca-file",    "--calibration", "--board"};
 
 /// A path that means the same from any folder, so that a run can be resumed from another.
 std::string absolute(const std::string& path) {
@@ -54,6 +54,11 @@ Result<std::vector<bench::Arm>> arms_from_flags(const CLI::App& app, const RunFl
           {"timeout", flags.timeout},       {"key-env", flags.key_env},
           {"key-file", flags.key_file},     {"ca-file", flags.ca_file}};
       if (!flags.models.empty()) members.emplace_back("model", flags.models[s]);
+      if (!flags.boards.empty()) {
+        codec::Json boards = codec::Json::array();
+        for (const std::string& board : flags.boards) boards.push(board);
+        members.emplace_back("boards", std::move(boards));
+      }
       if (!flags.policy.empty()) members.emplace_back("policy", flags.policy);
       if (!flags.calibration.empty())
         members.emplace_back("calibration", absolute(flags.calibration));
@@ -85,6 +90,36 @@ Result<std::vector<bench::Arm>> arms_from_flags(const CLI::App& app, const RunFl
 
 }  // namespace
 
+void add_power_flags(CLI::App& app, RunFlags& flags) {
+  app.add_flag("--require-pin", flags.require_pin,
+               "ask nothing unless every model is proved to be on its boards and on no other");
+  app.add_flag("--no-power", flags.no_power, "do not read what the boards draw");
+  app.add_option("--idle", flags.idle,
+                 "read the boards at rest for so long before and after (10s; 0: do not)");
+  app.add_option("--power-period", flags.power_period, "between readings, 0.1s (default) to 60s");
+}
+
+Result<void> set_power(const CLI::App& app, const RunFlags& flags, bench::PowerOptions& power) {
+  if (app.count("--no-power") > 0) power.off = flags.no_power;
+  if (app.count("--require-pin") > 0) power.require_pin = flags.require_pin;
+  struct Duration {
+    const char* flag;
+    const std::string& text;
+    double& target;
+  };
+  for (const Duration& one : {Duration{"--idle", flags.idle, power.idle_s},
+                              {"--power-period", flags.power_period, power.period_s}}) {
+    if (app.count(one.flag) == 0) continue;
+    const Result<double> seconds = bench::parse_duration_s(one.text);
+    if (!seconds) {
+      return fail(Error::Code::BadInput,
+                  std::string(one.flag) + " " + one.text + ": " + seconds.error().message);
+    }
+    one.target = *seconds;
+  }
+  return {};
+}
+
 void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option(
       "--config", flags.config,
@@ -110,7 +145,9 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--policy", flags.policy, "letters: exact (default), sum-exact, fold, reference");
   app.add_option("--task", flags.tasks, "only this task (repeatable)");
   app.add_option("--out", flags.out, "run folder; runs/TIME-KIT when absent");
-  app.add_option("--order", flags.order, "state (default), item or shuffle");
+  app.add_option("--order", flags.order,
+                 "auto (default: block where energy is measured, else state), state, item, "
+                 "shuffle or block");
   app.add_option("--seed", flags.seed, "of the shuffle");
   app.add_option("--limit", flags.limit, "only the first N items of each task (0: all)");
   app.add_option("--repeat", flags.repeat, "ask everything N times");
@@ -136,6 +173,9 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--key-env", flags.key_env, "environment variable that holds the bearer key");
   app.add_option("--key-file", flags.key_file, "file that holds the bearer key");
   app.add_option("--ca-file", flags.ca_file, "extra trust roots, PEM");
+  app.add_option("--board", flags.boards,
+                 "the model must be on this board: UUID or PCI address (repeatable)");
+  add_power_flags(app, flags);
   app.add_flag("--open-labels", flags.open_labels,
                "keep labels that are no option (wrong whatever is answered)");
   app.add_flag("--dry-run", flags.dry_run, "print the plan, ask nothing");
@@ -195,9 +235,11 @@ Result<bench::Config> make_config(const CLI::App& app, const RunFlags& flags) {
   if (typed("--order")) {
     const auto order = bench::parse_order(flags.order);
     if (!order)
-      return fail(Error::Code::BadInput, "--order " + flags.order + ": state, item or shuffle");
+      return fail(Error::Code::BadInput,
+                  "--order " + flags.order + ": auto, state, item, shuffle or block");
     config.order = *order;
   }
+  if (Result<void> set = set_power(app, flags, config.power); !set) return fail(set.error());
   if (flags.seats.empty()) {
     for (const char* flag : kArmFlags) {
       if (!typed(flag)) continue;

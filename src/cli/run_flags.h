@@ -11,7 +11,7 @@ namespace deem::cli {
 
 /// The flags of `deem run` as typed.
 struct RunFlags {
-  std::string config, kit, format, out, order = "state";
+  std::string config, kit, format, out, order = "auto";
   std::vector<std::string> arms, seats, models, modes, readings, tasks, columns;
   std::string policy, calibration, key_env, key_file, ca_file;
   std::uint64_t seed = 1;
@@ -22,11 +22,19 @@ struct RunFlags {
   int noise = 0;
   std::int64_t limit = 0, max_errors = 0, context = 0;
   double timeout = 120;
+  std::vector<std::string> boards;
+  std::string idle, power_period;
+  bool no_power = false, require_pin = false;
   bool dry_run = false, quiet = false, open_labels = false;
   std::string format_out = "text";
 };
 
 void add_run_flags(CLI::App& app, RunFlags& flags);
+
+/// --no-power, --idle, --power-period and --require-pin, where typed. Errors: BadInput.
+Result<void> set_power(const CLI::App& app, const RunFlags& flags, bench::PowerOptions& power);
+/// Adds those flags.
+void add_power_flags(CLI::App& app, RunFlags& flags);
 
 /// deem.toml (named, or the one in this folder when no kit and no seat are given) with the typed
 /// flags over it. `app` tells which were typed. Errors: BadInput.

@@ -55,6 +55,19 @@ bool decides(const std::string& member) {
          member == "detail" || member == "model";
 }
 
+/// What serves the arm: the container's own id tells nothing.
+void compare_processes(const std::string& where, const Json& a, const Json& b, Differences& out) {
+  out.add(where + ": runtimes", member(a, "runtimes"), member(b, "runtimes"), false);
+  static const Json kNone;
+  const auto image = [](const Json& process) -> const Json& {
+    const Json* found = member(process, "image");
+    return found != nullptr ? *found : kNone;
+  };
+  for (const char* part : {"digest", "name"}) {
+    out.add(where + ": image " + part, member(image(a), part), member(image(b), part), false);
+  }
+}
+
 void compare_arms(const RunRecord& a, const RunRecord& b, Differences& out) {
   for (const ArmRecord& arm : a.arms) {
     const auto other = std::ranges::find(b.arms, arm.name, &ArmRecord::name);
@@ -81,11 +94,14 @@ void compare_arms(const RunRecord& a, const RunRecord& b, Differences& out) {
     Json then = arm.settings, now = other->settings;
     for (Json* settings : {&then, &now}) {
       if (settings->is_object()) {
-        std::erase_if(settings->members(), [](const auto& m) { return m.first == "seat"; });
+        // Another box has its seat at another place and other boards.
+        std::erase_if(settings->members(),
+                      [](const auto& m) { return m.first == "seat" || m.first == "boards"; });
       }
     }
     out.members(where + ": ", then, now, true);
     out.add(where + ": letters", &arm.letter_proof, &other->letter_proof, false);
+    compare_processes(where, arm.process, other->process, out);
   }
   for (const ArmRecord& arm : b.arms) {
     if (std::ranges::find(a.arms, arm.name, &ArmRecord::name) == a.arms.end()) {

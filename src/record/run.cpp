@@ -29,6 +29,7 @@ Json to_json(const ArmRecord& arm) {
   set_optional(out, "wall_s", arm.wall_s);
   if (!arm.startup.is_null()) out.set("startup", arm.startup);
   if (!arm.memory.is_null()) out.set("memory", arm.memory);
+  if (!arm.process.is_null()) out.set("process", arm.process);
   if (!arm.pin.is_null()) out.set("pin", arm.pin);
   return out;
 }
@@ -106,6 +107,7 @@ Result<RunRecord> parse_run(std::string_view text) {
     arm.wall_s = item.get_double("wall_s");
     arm.startup = member(item, "startup");
     arm.memory = member(item, "memory");
+    arm.process = member(item, "process");
     arm.pin = member(item, "pin");
     if (arm_in.problem()) in.note("arms: " + *arm_in.problem());
     if (std::ranges::find(run.arms, arm.name, &ArmRecord::name) != run.arms.end()) {

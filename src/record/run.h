@@ -24,6 +24,7 @@ struct ArmRecord {
   std::optional<double> wall_s;  // time spent asking, over all sittings
   codec::Json startup;           // null, or {"load_s", "ready_s", "first_answer_s"}
   codec::Json memory;            // null, or {"status", "what", "peak_bytes"}
+  codec::Json process;           // null, or docs/formats/run.md "process"
   codec::Json pin;               // null, or docs/formats/run.md "pin"
 };
 

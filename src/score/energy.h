@@ -29,7 +29,7 @@ struct EnergyOptions {
 struct EnergyReason {
   std::string code = {};  // window_short, few_samples, gap, no_readings, driver_reload, board_lost,
                           // counter_disagrees, other_process, throttled, power_cap,
-                          // several_processes, idle_missing, idle_short, idle_drifted
+                          // several_processes, residency, idle_missing, idle_short, idle_drifted
   std::string text = {};
   bool net_only = false;  // the gross figure stands
 };

@@ -158,5 +158,17 @@ TEST(Energy, AFaultInATwentiethOfTheTimeOrLessIsANote) {
   EXPECT_EQ(codes(with_faults(3).reasons), "throttled idle_missing");
 }
 
+TEST(Energy, ANeighbourThatCameIsAReasonTheSeatsOwnMemoryANote) {
+  PowerSegment segment = between_idles(50, 54, 200);
+  segment.events.push_back({"neighbour", "board-0", 20, 0, "process 7 came and holds 500 MiB"});
+  const EnergyFigures f = block(segment, 10, 20);
+  EXPECT_EQ(codes(f.reasons), "other_process");
+  EXPECT_EQ(f.reasons[0].text, "board-0: process 7 came and holds 500 MiB");
+  segment.events[0].what = "residency";
+  const EnergyFigures own = block(segment, 10, 20);
+  EXPECT_TRUE(own.net_valid());
+  EXPECT_EQ(codes(own.notes), "residency");
+}
+
 }  // namespace
 }  // namespace deem::score

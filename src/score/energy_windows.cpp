@@ -150,6 +150,10 @@ class SegmentMeter {
         remark(out, "board_lost", on + " was lost");
       } else if (event.what == "process") {
         remark(out, "other_process", "another process on " + on);
+      } else if (event.what == "neighbour") {
+        remark(out, "other_process", on + ": " + event.detail);
+      } else if (event.what == "residency") {
+        remark(out, "residency", on + ": " + event.detail, false, true);
       }
     }
   }

@@ -1,0 +1,132 @@
+#include "bench/run_boards.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "bench/test_folder.h"
+#include "bench/test_kit.h"
+
+namespace deem::bench {
+namespace {
+
+void put(const std::string& path, const std::string& bytes) {
+  ASSERT_TRUE(make_folders(path.substr(0, path.rfind('/'))));
+  ASSERT_TRUE(write_file_atomically(path, bytes));
+}
+
+/// A run of one arm on a server of this machine.
+Config one_arm() {
+  Config config;
+  config.arms = {small_arm("a", {{"letters", false}})};
+  config.arms[0].seat.address = "http://127.0.0.1:9";
+  return config;
+}
+
+RunBoards opened(const Config& config, const board::BoardOptions& options) {
+  auto boards = open_run_boards(config, options);
+  EXPECT_TRUE(boards) << boards.error().message;
+  return boards ? std::move(*boards) : RunBoards();
+}
+
+codec::Json receipt_of(const board::BoardOptions& options) {
+  return opened(one_arm(), options).receipt();
+}
+
+std::string status_of(const board::BoardOptions& options) {
+  const Config config = one_arm();
+  return opened(config, options).energy(config).get_string("status").value_or("");
+}
+
+TEST(RunBoards, KeepsCapsOfScriptedBoards) {
+  const codec::Json boards = receipt_of({.script = DEEM_SOURCE_DIR "/tests/data/boards/two.json"});
+  ASSERT_EQ(boards.items().size(), 2U);
+  EXPECT_EQ(boards.items()[0].get_double("cap_w"), 250);
+  EXPECT_EQ(boards.items()[0].get_double("cap_default_w"), 350);
+  EXPECT_EQ(boards.items()[1].find("cap_w"), nullptr) << "not told is not 0";
+}
+
+/// A box with a board on its bus and no driver has a board; one with neither has none.
+TEST(RunBoards, ABoardWithoutItsDriverIsNoBoxWithoutBoards) {
+  const TestFolder folder;
+  board::BoardOptions options{.nvml_library = "/nowhere/libnvidia-ml.so.1",
+                              .nvidia_smi = "/nowhere/nvidia-smi",
+                              .sysfs = folder.path() + "/sys",
+                              .proc = folder.path() + "/proc"};
+  ASSERT_TRUE(make_folders(options.sysfs + "/bus/pci/devices"));
+  EXPECT_EQ(status_of(options), "not measured (no board)");
+  const std::string device = options.sysfs + "/bus/pci/devices/0000:06:00.0";
+  put(device + "/vendor", "0x10de\n");
+  put(device + "/class", "0x030200\n");
+  put(device + "/device", "0x2204\n");
+  const std::string status = status_of(options);
+  EXPECT_NE(status, "not measured (no board)");
+  EXPECT_NE(status.find("/nowhere/libnvidia-ml.so.1"), std::string::npos) << status;
+}
+
+TEST(RunBoards, ABrokenScriptIsSaid) {
+  const TestFolder folder;
+  put(folder.path() + "/b.json", "{}");
+  const std::string status = status_of({.script = folder.path() + "/b.json"});
+  EXPECT_NE(status.find("b.json"), std::string::npos) << status;
+}
+
+TEST(RunBoards, ABrokenScriptRefusesWhoeverNamesABoard) {
+  const TestFolder folder;
+  put(folder.path() + "/b.json", "{}");
+  Config config = one_arm();
+  config.arms[0].boards = {"GPU-7aa0be10"};
+  const auto boards = open_run_boards(config, {.script = folder.path() + "/b.json"});
+  ASSERT_FALSE(boards);
+  EXPECT_NE(boards.error().message.find("arm a: "), std::string::npos);
+}
+
+TEST(RunBoards, NamedBoardsAloneCount) {
+  Config config = one_arm();
+  config.arms[0].boards = {"00000000:07:00.0"};
+  const RunBoards boards =
+      opened(config, {.script = DEEM_SOURCE_DIR "/tests/data/boards/two.json"});
+  const SeatBoards& seat = boards.of(config.arms[0].seat);
+  ASSERT_EQ(seat.counted.size(), 1U);
+  EXPECT_EQ(seat.counted[0].id, "GPU-7aa0be10-974f-6430-52fe-09018a0e2e08");
+  EXPECT_EQ(seat.named, std::vector<std::string>{seat.counted[0].id});
+}
+
+/// The runtimes of this process stand for a seat's: a local one's.
+TEST(ProcessReceipt, TellsRuntimesTheirFitAndTheImage) {
+  const TestFolder folder;
+  const std::string root = folder.path();
+  const std::string self = root + "/proc/" + std::to_string(::getpid());
+  const std::string container(64, 'b');
+  put(self + "/maps",
+      "7f00-7f10 r-xp 00000000 08:01 11 /usr/lib/libcudart.so.12.8.90\n"
+      "7f20-7f30 r-xp 00000000 08:01 12 /usr/lib/libcuda.so.550.54.14\n");
+  put(self + "/cgroup", "0::/system.slice/docker-" + container + ".scope\n");
+  put(root + "/var/lib/docker/containers/" + container + "/config.v2.json",
+      R"({"Image":"sha256:)" + std::string(64, '1') + R"(","Config":{"Image":"deem/seat:1"}})");
+  Config config = one_arm();
+  config.arms[0].seat = {.kind = "local", .address = "m.gguf"};
+  const RunBoards boards =
+      opened(config, {.script = DEEM_SOURCE_DIR "/tests/data/boards/two.json"});
+  const codec::Json receipt = process_receipt(boards, config.arms[0].seat, root);
+  ASSERT_TRUE(receipt.is_object());
+  EXPECT_EQ(receipt.find("runtimes")->items().size(), 2U);
+  EXPECT_EQ(receipt.find("runtimes")->items()[1].as_string(), "libcudart 12.8.90");
+  // two.json's driver serves CUDA 12.4.
+  ASSERT_NE(receipt.find("findings"), nullptr);
+  EXPECT_NE(receipt.find("findings")->items()[0].as_string().find("12.4"), std::string::npos);
+  EXPECT_EQ(receipt.find("image")->get_string("digest"), "sha256:" + std::string(64, '1'));
+  EXPECT_EQ(receipt.find("image")->get_string("name"), "deem/seat:1");
+}
+
+TEST(ProcessReceipt, NothingSeenIsNull) {
+  const TestFolder folder;
+  Config config = one_arm();
+  config.arms[0].seat = {.kind = "local", .address = "m.gguf"};
+  const RunBoards boards =
+      opened(config, {.script = DEEM_SOURCE_DIR "/tests/data/boards/two.json"});
+  EXPECT_TRUE(process_receipt(boards, config.arms[0].seat, folder.path()).is_null());
+}
+
+}  // namespace
+}  // namespace deem::bench
