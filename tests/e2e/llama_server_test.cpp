@@ -3,8 +3,6 @@
 // to 32-bit floats: with quantised weights llama-server rounds activations to 8 bits, which the
 // local seat avoids, and single probabilities differ by hundredths.
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -17,24 +15,10 @@
 #include "kit/kit.h"
 #include "seat/local/widen.h"
 #include "seat/seat.h"
+#include "tests/e2e/free_port.h"
 
 namespace deem {
 namespace {
-
-/// A loopback port nobody listens on right now.
-int free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  int port = 0;
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(fd, generic, size) == 0 && ::getsockname(fd, generic, &size) == 0)
-    port = ntohs(address.sin_port);
-  ::close(fd);
-  return port;
-}
 
 class TwoSeats : public testing::Test {
  protected:
