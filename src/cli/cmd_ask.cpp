@@ -29,9 +29,7 @@ struct AskFlags {
 };
 
 void add_flags(CLI::App& app, AskFlags& flags) {
-  app.add_option("--seat", flags.seat,
-                 "local:FILE.gguf, vllm:URL, ollama:URL, llama-server:URL, openai:URL")
-      ->required();
+  app.add_option("--seat", flags.seat, seat::seat_forms())->required();
   app.add_option("--model", flags.model, "served name");
   app.add_option("--state", flags.state, "what is judged");
   app.add_option("--state-file", flags.state_file, "a file that holds it; - for stdin");

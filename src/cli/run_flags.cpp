@@ -130,9 +130,7 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--column", flags.columns, "csv/tsv: field=column, repeatable");
   app.add_option("--arm", flags.arms,
                  "name=a,seat=local:model.gguf,readings=letters+cloze+prior,… (repeatable)");
-  app.add_option(
-      "--seat", flags.seats,
-      "local:FILE.gguf, vllm:URL, ollama:URL, llama-server:URL, openai:URL (repeatable)");
+  app.add_option("--seat", flags.seats, seat::seat_forms() + " (repeatable)");
   app.add_option("--model", flags.models, "served name; the server's only one when absent");
   app.add_option("--mode", flags.modes, "readout (default) or generate; both make two arms");
   app.add_option(

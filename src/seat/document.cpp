@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "codec/json.h"
+#include "seat/parse_reply.h"
 
 namespace deem::seat {
 namespace {
@@ -85,6 +86,17 @@ Result<Document> Document::parse(std::string_view bytes) {
   }
   const std::string why = lenient ? "" : " (" + lenient.error().message + ")";
   return fail(Error::Code::Corrupt, "not JSON" + why + ": \"" + printable(bytes, 80) + "\"");
+}
+
+Result<Document> parse_document(std::string_view bytes, std::string_view needed) {
+  auto document = Document::parse(bytes);
+  if (!document) return document;
+  if (member(document->root(), needed)) return document;
+  if (member(document->root(), "error")) {
+    return fail(Error::Code::Unavailable, parse_error_sentence(bytes));
+  }
+  return fail(Error::Code::Corrupt,
+              "no \"" + std::string(needed) + "\" in the reply: \"" + printable(bytes, 80) + "\"");
 }
 
 std::optional<Element> member(const Element& element, std::string_view key) {

@@ -38,6 +38,10 @@ class Document {
   Element root_;
 };
 
+/// A reply that holds the member `needed`. Errors: Corrupt without it, Unavailable when the body is
+/// an error object in spite of its status.
+Result<Document> parse_document(std::string_view bytes, std::string_view needed);
+
 /// The member `key`; none when it is absent, null, or `element` is no object.
 std::optional<Element> member(const Element& element, std::string_view key);
 std::optional<Element> member(const std::optional<Element>& element, std::string_view key);

@@ -13,18 +13,6 @@ namespace {
 using decision::FirstPosition;
 using decision::TokenScore;
 
-/// Refuses a body that is an error object sent with a good status.
-Result<Document> parse_document(std::string_view bytes, std::string_view needed) {
-  auto document = Document::parse(bytes);
-  if (!document) return document;
-  if (member(document->root(), needed)) return document;
-  if (member(document->root(), "error")) {
-    return fail(Error::Code::Unavailable, parse_error_sentence(bytes));
-  }
-  return fail(Error::Code::Corrupt,
-              "no \"" + std::string(needed) + "\" in the reply: \"" + printable(bytes, 80) + "\"");
-}
-
 /// "token_id:123" → 123.
 std::optional<std::int64_t> id_of(std::string_view token) {
   constexpr std::string_view kPrefix = "token_id:";

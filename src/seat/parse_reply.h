@@ -35,6 +35,14 @@ Result<Reply> parse_ollama_reply(std::string_view bytes);
 /// llama-server's /completion: every entry carries its id.
 Result<Reply> parse_completion_reply(std::string_view bytes);
 
+/// SGLang's /generate with return_logprob: positions are lists of [logprob, id, text].
+struct GenerateReply {
+  Reply reply;
+  bool has_ids = false;                     // a list of the ids asked for is there
+  std::vector<decision::TokenScore> by_id;  // what it holds for the first position
+};
+Result<GenerateReply> parse_generate_reply(std::string_view bytes);
+
 /// vLLM's /v1/completions with prompt_logprobs: the log-probability of each id of `ids` from index
 /// `first` on, given those before it. Also Corrupt when the list does not fit `ids`.
 struct PromptScores {
@@ -43,6 +51,11 @@ struct PromptScores {
 };
 Result<PromptScores> parse_prompt_scores(std::string_view bytes, std::span<const std::int64_t> ids,
                                          std::size_t first);
+
+/// The same of SGLang's /generate, whose list begins anywhere before `first` and ends with the last
+/// of `ids`.
+Result<PromptScores> parse_generate_scores(std::string_view bytes,
+                                           std::span<const std::int64_t> ids, std::size_t first);
 
 /// /tokenize of vLLM {"tokens":[…],"count"} and llama-server {"tokens":[…]}, ids bare or as
 /// {"id","piece"}, a piece being a string or its bytes.

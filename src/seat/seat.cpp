@@ -25,12 +25,13 @@ Result<std::unique_ptr<Seat>> make_local(const SeatSpec& spec) {
 #endif
 }
 
-constexpr std::array<std::pair<std::string_view, Make>, 5> kKinds = {{
+constexpr std::array<std::pair<std::string_view, Make>, 6> kKinds = {{
     {"local", make_local},
     {"vllm", make_vllm_seat},
     {"ollama", make_ollama_seat},
     {"llama-server", make_llama_server_seat},
     {"openai", make_openai_seat},
+    {"sglang", make_sglang_seat},
 }};
 
 std::string kind_names() {
@@ -78,6 +79,15 @@ std::vector<Result<LikelihoodReply>> Seat::likelihoods(std::span<const Likelihoo
   std::vector<Result<LikelihoodReply>> out;
   out.reserve(requests.size());
   for (const LikelihoodRequest& request : requests) out.push_back(likelihood(request, schedule));
+  return out;
+}
+
+std::string seat_forms() {
+  std::string out;
+  for (const auto& [name, make] : kKinds) {
+    out.append(out.empty() ? "" : ", ").append(name);
+    out += name == "local" ? ":FILE.gguf" : ":URL";
+  }
   return out;
 }
 

@@ -19,7 +19,7 @@ namespace deem::seat {
 
 /// What a seat says of itself; compared by `deem resume`, printed by `run`. Absent: not told.
 struct Identity {
-  std::string kind{};                     // local, vllm, ollama, llama-server, openai
+  std::string kind{};                     // local, vllm, ollama… (seat_forms)
   std::string address{};                  // URL without credentials, or the model file
   std::string model{};                    // the served name asked for
   std::optional<std::string> root{};      // path or repo behind the name
@@ -168,7 +168,7 @@ class Seat {
 
 /// How to reach a seat, from flags or deem.toml. Secrets are named, never held.
 struct SeatSpec {
-  std::string kind{};        // local, vllm, ollama, llama-server, openai
+  std::string kind{};        // local, vllm, ollama… (seat_forms)
   std::string address{};     // model file; http(s)://host:port[/base];
                              // unix:/path/to.sock[:/base]
   std::string model{};       // served name; "" : the server's only one
@@ -185,7 +185,10 @@ struct SeatSpec {
   bool operator==(const SeatSpec&) const = default;
 };
 
-/// "local:model.gguf", "vllm:http://127.0.0.1:8000", "ollama:…", "llama-server:…", "openai:…".
+/// Every kind with what stands after its colon: "local:FILE.gguf, vllm:URL, …".
+std::string seat_forms();
+
+/// "local:model.gguf", "vllm:http://127.0.0.1:8000", … as seat_forms says.
 /// Errors: BadInput with the kinds there are, and "did you mean".
 Result<SeatSpec> parse_seat(std::string_view text);
 

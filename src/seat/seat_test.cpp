@@ -222,9 +222,12 @@ TEST_P(ScoringSeat, NothingToScoreIsBadInput) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ScoringSeat,
-                         testing::Values(ServerKind::Vllm, ServerKind::LlamaServer),
+                         testing::Values(ServerKind::Vllm, ServerKind::LlamaServer,
+                                         ServerKind::Sglang),
                          [](const auto& p) {
-                           return p.param == ServerKind::Vllm ? "vllm" : "llama_server";
+                           return p.param == ServerKind::Vllm     ? "vllm"
+                                  : p.param == ServerKind::Sglang ? "sglang"
+                                                                  : "llama_server";
                          });
 
 TEST(LlamaServerSeat, IdentifiesProvesAndReadsByIds) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codec/json.h"
 #include "decision/question.h"
 
 namespace deem::seat {
@@ -43,10 +44,15 @@ Result<Ids> VllmTokenizer::tokenize_chat(std::string_view user, const std::strin
   if (!name) return fail(name.error());
   Body body;
   body.text("model", **name).messages(user, reply);
-  body.field("add_generation_prompt", reply == nullptr ? "true" : "false");
   body.field("continue_final_message", reply == nullptr ? "false" : "true");
-  body.field("add_special_tokens", "false");
+  if (form_ == TokenizerForm::Vllm) {
+    body.field("add_generation_prompt", reply == nullptr ? "true" : "false");
+    body.field("add_special_tokens", "false");
+  }
   auto ids = tokenize(body.field("chat_template_kwargs", remote_.template_arguments()).close());
+  if (!ids && form_ == TokenizerForm::Sglang && ids.error().code == Error::Code::BadInput) {
+    return unsupported("counts no chat: " + ids.error().message);
+  }
   // llama-server has a route of this name, knows no messages in it and answers with an empty list.
   if (ids && ids->empty()) {
     return unsupported("/tokenize counts no tokens in a chat; is this a vLLM server?");
@@ -65,11 +71,13 @@ Result<Ids> VllmTokenizer::tokenize_text(std::string_view text, bool special) {
 Result<std::string> VllmTokenizer::detokenize(const Ids& ids) {
   const auto name = model();
   if (!name) return fail(name.error());
+  const bool sglang = form_ == TokenizerForm::Sglang;
   Body body;
-  auto reply = remote_.post("/detokenize", body.text("model", **name).ids("tokens", ids).close(),
-                            remote_.deadline());
+  body.text("model", **name).ids("tokens", ids);
+  if (sglang) body.field("skip_special_tokens", "false");
+  auto reply = remote_.post("/detokenize", body.close(), remote_.deadline());
   if (!reply) return fail(reply.error());
-  auto text = parse_text_member(reply->body, "prompt");
+  auto text = parse_text_member(reply->body, sglang ? "text" : "prompt");
   if (!text) return remote_.fail_at("/detokenize", text.error());
   return text;
 }
@@ -143,16 +151,30 @@ Result<std::string> VllmTokenizer::render(const std::string& user) {
   return rendered_ = *text;
 }
 
+Result<Ids> VllmTokenizer::tokenize_closed(const std::string& reply) {
+  const auto name = model();
+  if (!name) return fail(name.error());
+  Body body;
+  body.text("model", **name);
+  if (form_ == TokenizerForm::Sglang) {
+    codec::Json turns = codec::Json::array();
+    for (const auto& [role, text] :
+         {std::pair{"user", kProbeTurn}, std::pair{"assistant", std::string_view(reply)},
+          std::pair{"user", kProbeTurn}}) {
+      turns.push(codec::Json::object({{"role", role}, {"content", text}}));
+    }
+    body.field("messages", codec::dump_json(turns));
+  } else {
+    body.messages(kProbeTurn, &reply).field("add_generation_prompt", "false");
+    body.field("add_special_tokens", "false");
+  }
+  return tokenize(body.field("chat_template_kwargs", remote_.template_arguments()).close());
+}
+
 Result<const std::string*> VllmTokenizer::end_of_reply() {
   return end_of_reply_.get([&]() -> Result<std::string> {
     const std::string reply = "deem9876";
-    const auto name = model();
-    if (!name) return fail(name.error());
-    Body body;
-    body.text("model", **name).messages(kProbeTurn, &reply).field("add_generation_prompt", "false");
-    body.field("add_special_tokens", "false");
-    const auto ids =
-        tokenize(body.field("chat_template_kwargs", remote_.template_arguments()).close());
+    const auto ids = tokenize_closed(reply);
     if (!ids) return fail(ids.error());
     const auto text = detokenize(*ids);
     if (!text) return fail(text.error());

@@ -1,6 +1,6 @@
 #pragma once
 
-// Private to seat: vLLM's tokenizer and template, asked over HTTP.
+// Private to seat: vLLM's tokenizer and template, and SGLang's, asked over HTTP.
 
 #include <cstdint>
 #include <mutex>
@@ -15,6 +15,11 @@
 
 namespace deem::seat {
 
+/// How the routes are spoken. SGLang renders messages as its chat route does unless told
+/// otherwise (older builds take no messages at all), and gives back the text of ids as "text",
+/// without special tokens unless they are asked for.
+enum class TokenizerForm { Vllm, Sglang };
+
 /// Any number of threads may call. What does not change is asked once. Errors: Unsupported where
 /// the server has no /tokenize, and as Remote's.
 class VllmTokenizer {
@@ -22,7 +27,8 @@ class VllmTokenizer {
   using Ids = std::vector<std::int64_t>;
 
   /// `remote` must outlive this.
-  explicit VllmTokenizer(Remote& remote) : remote_(remote) {}
+  explicit VllmTokenizer(Remote& remote, TokenizerForm form = TokenizerForm::Vllm)
+      : form_(form), remote_(remote) {}
 
   /// The served name: the spec's, or the server's only one.
   Result<const std::string*> model();
@@ -53,10 +59,13 @@ class VllmTokenizer {
   Result<LetterIds> find_letters();
   /// The rendered user's turn. Options of one item share it, so the last one is kept.
   Result<std::string> render(const std::string& user);
+  /// Ids of a chat that does not end with `reply` left open.
+  Result<Ids> tokenize_closed(const std::string& reply);
   /// What the template writes after a reply, up to the token that ends the turn: the first one
   /// spelled like a special token, "<…>", else the first.
   Result<const std::string*> end_of_reply();
 
+  const TokenizerForm form_;
   Remote& remote_;
   Once<std::string> model_;
   Once<LetterIds> letters_, folded_;

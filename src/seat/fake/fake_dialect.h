@@ -1,6 +1,6 @@
 #pragma once
 
-// Private to seat/fake: what the four scripted servers share.
+// Private to seat/fake: what the scripted servers share.
 
 #include <memory>
 #include <optional>
@@ -67,6 +67,7 @@ std::unique_ptr<FakeDialect> make_fake_ollama(const FakeOptions& options, const 
 std::unique_ptr<FakeDialect> make_fake_llama_server(const FakeOptions& options,
                                                     const FakeModel& model);
 std::unique_ptr<FakeDialect> make_fake_openai(const FakeOptions& options, const FakeModel& model);
+std::unique_ptr<FakeDialect> make_fake_sglang(const FakeOptions& options, const FakeModel& model);
 
 /// How entries are printed.
 struct FakeStyle {

@@ -18,6 +18,8 @@ std::unique_ptr<FakeDialect> make_dialect(ServerKind kind, const FakeOptions& op
       return make_fake_ollama(options, model);
     case ServerKind::LlamaServer:
       return make_fake_llama_server(options, model);
+    case ServerKind::Sglang:
+      return make_fake_sglang(options, model);
     case ServerKind::OpenAi:
       break;
   }
@@ -32,6 +34,8 @@ const char* kind_name(ServerKind kind) {
       return "ollama";
     case ServerKind::LlamaServer:
       return "llama-server";
+    case ServerKind::Sglang:
+      return "sglang";
     case ServerKind::OpenAi:
       break;
   }

@@ -14,7 +14,7 @@
 
 namespace deem::seat {
 
-enum class ServerKind { Vllm, Ollama, LlamaServer, OpenAi };
+enum class ServerKind { Vllm, Ollama, LlamaServer, OpenAi, Sglang };
 
 /// Ways a server's answer to a decision goes wrong, each seen in the wild. Those of
 /// the first group need a route that returns log-probabilities, the rest take any.
@@ -65,7 +65,8 @@ struct FakeOptions {
   std::int64_t context = 16384;         // tokens, which are about bytes here
   int max_top_k = 20;                   // over it: 400
   bool exact_ids = true;                // vLLM: takes logprob_token_ids (false: 400, as older ones)
-  bool tokenizer = true;                // vLLM: answers /tokenize
+  bool tokenizer = true;                // vLLM, SGLang: answers /tokenize
+  bool new_routes = true;               // SGLang: /model_info, chats in /tokenize (false: older)
   bool completion_tokens_only = false;  // OpenAI: refuses max_tokens, as reasoning models do
   bool returns_logprobs = true;         // OpenAI: false refuses logprobs
   bool resident = true;                 // Ollama: the model is loaded already

@@ -1,0 +1,240 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "seat/fake/fake_dialect.h"
+
+namespace deem::seat {
+namespace {
+
+using codec::Json;
+using Ids = FakeModel::Ids;
+
+Ids read_ids(const Json* list) {
+  Ids out;
+  if (list == nullptr || !list->is_array()) return out;
+  for (const Json& id : list->items()) {
+    if (id.is_int()) out.push_back(id.as_int());
+  }
+  return out;
+}
+
+/// SGLang: the OpenAI chat form, its tokenizer's routes, and /generate with ids.
+class FakeSglang : public FakeDialect {
+ public:
+  using FakeDialect::FakeDialect;
+
+  bool generates(std::string_view path) const {
+    return path == "/v1/chat/completions" || path == "/generate";
+  }
+
+  bool is_decision(std::string_view path, const Json& body) const override {
+    if (!generates(path) || is_probe(body)) return false;
+    if (path != "/generate") return true;
+    const Ids ids = read_ids(body.find("input_ids"));
+    return ids != model_.encode("Hello there.", true) &&
+           model_.decode(ids).find("Which letter comes first?") == std::string::npos;
+  }
+
+  Json error_body(int status, std::string_view type, const std::string& message) const override {
+    return Json::object(
+        {{"error", Json::object({{"message", message}, {"type", type}, {"code", status}})}});
+  }
+
+  net::ServerReply answer(const FakeRequest& request) const override {
+    const std::string& path = request.path;
+    if (path == "/v1/models") return models();
+    if (path == "/get_model_info" || (path == "/model_info" && options_.new_routes)) {
+      return ok(Json::object({{"model_path", "/models/" + options_.model},
+                              {"tokenizer_path", "/models/" + options_.model},
+                              {"is_generation", true},
+                              {"weight_version", "default"}}));
+    }
+    if (path == "/get_server_info" || (path == "/server_info" && options_.new_routes)) {
+      return server_info();
+    }
+    if (path == "/health") return {};
+    if (path == "/v1/chat/completions") return chat(request);
+    if (path == "/generate") return generate(request);
+    if (options_.tokenizer && path == "/tokenize") return tokenize(request.body);
+    if (options_.tokenizer && path == "/detokenize") return detokenize(request.body);
+    net::ServerReply out;
+    out.status = 404;
+    out.body = R"({"detail":"Not Found"})";
+    return out;
+  }
+
+ private:
+  net::ServerReply models() const {
+    return ok(Json::object(
+        {{"object", "list"},
+         {"data", Json::array({Json::object({{"id", options_.model},
+                                             {"object", "model"},
+                                             {"root", options_.model},
+                                             {"parent", nullptr},
+                                             {"max_model_len", options_.context}})})}}));
+  }
+
+  net::ServerReply server_info() const {
+    Json memory = Json::object({{"weight", 0.25}, {"kvcache", 1.5}, {"token_capacity", 65536}});
+    return ok(Json::object(
+        {{"version", "0.5.23"},
+         {"dtype", "bfloat16"},
+         {"quantization", nullptr},
+         {"context_length", nullptr},
+         {"speculative_algorithm", nullptr},
+         {"internal_states", Json::array({Json::object({{"memory_usage", std::move(memory)}})})}}));
+  }
+
+  // ---- tokenizer
+
+  net::ServerReply refuse(const std::string& words) const {
+    return error(400, "BadRequestError", words);
+  }
+
+  net::ServerReply tokenize(const Json& body) const {
+    std::string text = body.get_string("prompt").value_or("");
+    if (body.find("messages") != nullptr) {
+      if (!options_.new_routes) return refuse("body.prompt: Field required");
+      // As for a chat completion: a turn is opened, or the last one left open.
+      const bool inside = body.get_bool("continue_final_message").value_or(false);
+      text =
+          model_.render(turns(body), inside ? FakeModel::Ending::Inside : FakeModel::Ending::Prompt,
+                        thinks(body));
+    }
+    Json ids = Json::array();
+    for (const std::int64_t id : model_.encode(text, true)) ids.push(id);
+    const auto count = static_cast<std::int64_t>(ids.items().size());
+    return ok(Json::object(
+        {{"tokens", std::move(ids)}, {"count", count}, {"max_model_len", options_.context}}));
+  }
+
+  net::ServerReply detokenize(const Json& body) const {
+    Ids ids = read_ids(body.find("tokens"));
+    if (body.get_bool("skip_special_tokens").value_or(true)) {
+      std::erase_if(ids, [&](std::int64_t id) { return model_.is_special(id); });
+    }
+    return ok(Json::object({{"text", model_.decode(ids)}}));
+  }
+
+  // ---- generation
+
+  bool fits(std::size_t tokens) const {
+    return static_cast<std::int64_t>(tokens) < options_.context;
+  }
+
+  net::ServerReply overlong(std::size_t tokens) const {
+    return refuse("The input (" + std::to_string(tokens) +
+                  " tokens) is longer than the model's context length (" +
+                  std::to_string(options_.context) + " tokens).");
+  }
+
+  net::ServerReply chat(const FakeRequest& request) const {
+    const Json& body = request.body;
+    const std::string prompt = model_.render(turns(body), FakeModel::Ending::Prompt, thinks(body));
+    const auto tokens = model_.encode(prompt, true).size();
+    if (!fits(tokens)) return overlong(tokens);
+    const auto most = static_cast<std::size_t>(body.get_int("max_tokens").value_or(16));
+    const FakeText text = write_text(model_, prompt, most);
+    Json message = Json::object({{"role", "assistant"}, {"content", text.text}});
+    message.set("reasoning_content", text.thinking.empty() ? Json() : Json(text.thinking));
+    Json choice = Json::object({{"index", 0}, {"message", std::move(message)}});
+    choice.set("logprobs", nullptr);
+    if (body.get_bool("logprobs").value_or(false) && options_.returns_logprobs) {
+      const auto k = static_cast<std::size_t>(body.get_int("top_logprobs").value_or(0));
+      const FakePosition first = position(prompt, request.fault);
+      Json list = Json::array(
+          {print_position(first.sampled, top_entries(first, k, request.fault), FakeStyle{})});
+      Json logprobs = Json::object();
+      place_logprobs(logprobs, "content", std::move(list), request.fault);
+      choice.set("logprobs", std::move(logprobs));
+    }
+    choice.set("finish_reason", text.ended ? "stop" : "length");
+    const std::int64_t in = counted(tokens, request.fault);
+    const auto out = static_cast<std::int64_t>(text.tokens);
+    return ok(Json::object({{"id", "1"},
+                            {"object", "chat.completion"},
+                            {"model", served_name(request.fault)},
+                            {"choices", Json::array({std::move(choice)})},
+                            {"usage", Json::object({{"prompt_tokens", in},
+                                                    {"total_tokens", in + out},
+                                                    {"completion_tokens", out}})}}));
+  }
+
+  static Json triple(const FakeEntry& entry) {
+    return Json::array({entry.logprob, entry.id, entry.token});
+  }
+
+  /// Entries of the ids asked for, in their order; two of them under FewerEntries.
+  static Json by_id(const FakePosition& position, const Ids& ids, std::optional<Fault> fault) {
+    if (fault == Fault::PadSentinel) return Json::array({triple(position.entries[0])});
+    Json out = Json::array();
+    for (const std::int64_t id : ids) {
+      const auto found = std::ranges::find(position.entries, id, &FakeEntry::id);
+      if (found != position.entries.end()) out.push(triple(*found));
+      if (fault == Fault::FewerEntries && out.items().size() == 2) break;
+    }
+    return out;
+  }
+
+  /// The prompt's own scores from token `from` on; the first has none.
+  Json input_scores(const Ids& ids, std::size_t from) const {
+    Json out = Json::array();
+    std::string before;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (i == from) out.push(Json::array({nullptr, ids[i], nullptr}));
+      if (i > from) {
+        const double lp = model_.next(before)[static_cast<std::size_t>(ids[i])];
+        out.push(Json::array({lp, ids[i], nullptr}));
+      }
+      before += model_.piece(ids[i]);
+    }
+    return out;
+  }
+
+  net::ServerReply generate(const FakeRequest& request) const {
+    const Json& body = request.body;
+    const Ids ids = read_ids(body.find("input_ids"));
+    if (ids.empty()) return refuse("The input_ids should not be empty");
+    if (!fits(ids.size())) return overlong(ids.size());
+    const std::string prompt = model_.decode(ids);
+    Json meta = Json::object({{"id", "1"},
+                              {"finish_reason", Json::object({{"type", "length"}, {"length", 1}})},
+                              {"prompt_tokens", counted(ids.size(), request.fault)},
+                              {"cached_tokens", 0},
+                              {"completion_tokens", 1},
+                              {"e2e_latency", 0.002}});
+    if (body.get_bool("return_logprob").value_or(false)) {
+      const auto k = static_cast<std::size_t>(body.get_int("top_logprobs_num").value_or(0));
+      const FakePosition first = position(prompt, request.fault);
+      place_logprobs(meta, "output_token_logprobs", Json::array({triple(first.sampled)}),
+                     request.fault);
+      if (k > 0) {
+        Json top = Json::array();
+        for (const FakeEntry& entry : top_entries(first, k, request.fault)) top.push(triple(entry));
+        place_logprobs(meta, "output_top_logprobs", Json::array({std::move(top)}), request.fault);
+      }
+      const Ids asked = read_ids(body.find("token_ids_logprob"));
+      if (!asked.empty() && options_.exact_ids) {
+        place_logprobs(meta, "output_token_ids_logprobs",
+                       Json::array({by_id(first, asked, request.fault)}), request.fault);
+      }
+      if (const auto from = body.get_int("logprob_start_len").value_or(-1); from >= 0) {
+        meta.set("input_token_logprobs", input_scores(ids, static_cast<std::size_t>(from)));
+      }
+    }
+    return ok(Json::object({{"text", first_token(prompt)}, {"meta_info", std::move(meta)}}));
+  }
+
+  std::string first_token(const std::string& prompt) const {
+    bool ended = false;
+    return model_.decode(model_.write(prompt, 1, ended));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FakeDialect> make_fake_sglang(const FakeOptions& options, const FakeModel& model) {
+  return std::make_unique<FakeSglang>(options, model);
+}
+
+}  // namespace deem::seat
