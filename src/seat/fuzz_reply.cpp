@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   const std::vector<std::int64_t> ids = {1, 2, 3};
-  switch (data[0] % 9) {
+  switch (data[0] % 10) {
     case 0:
       (void)deem::seat::parse_chat_reply(bytes);
       break;
@@ -34,6 +34,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 7:
       (void)deem::seat::parse_generate_scores(bytes, ids, 1);
+      break;
+    case 8:
+      (void)deem::seat::parse_responses_reply(bytes);
       break;
     default:
       (void)deem::seat::parse_error_sentence(bytes);

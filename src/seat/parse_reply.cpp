@@ -228,6 +228,43 @@ Result<Reply> parse_completion_reply(std::string_view bytes) {
   return out;
 }
 
+Result<Reply> parse_responses_reply(std::string_view bytes) {
+  const auto document = parse_document(bytes, "output");
+  if (!document) return fail(document.error());
+  const Element& root = document->root();
+  if (member(root, "error")) return fail(Error::Code::Unavailable, parse_error_sentence(bytes));
+  simdjson::dom::array items;
+  if (member(root, "output")->get_array().get(items) != simdjson::SUCCESS) {
+    return fail(Error::Code::Corrupt, "\"output\" is no list in the reply");
+  }
+  Reply out;
+  for (const Element item : items) {
+    const bool thought = read_string(member(item, "type")) == "reasoning";
+    simdjson::dom::array parts;
+    const auto content = member(item, "content");
+    if (!content || content->get_array().get(parts) != simdjson::SUCCESS) continue;
+    for (const Element part : parts) {
+      (thought ? out.thinking : out.text) += read_string(member(part, "text")).value_or("");
+      if (!thought && !out.position.logprobs_present) {
+        out.position = read_first_position(member(part, "logprobs"));
+      }
+    }
+  }
+  split_thinking(out);
+  const auto counts = member(root, "usage");
+  out.usage.prompt_tokens = read_int(member(counts, "input_tokens"));
+  if (out.usage.prompt_tokens == 0) out.usage.prompt_tokens.reset();
+  out.usage.output_tokens = read_int(member(counts, "output_tokens"));
+  out.usage.cached_tokens =
+      read_int(member(member(counts, "input_tokens_details"), "cached_tokens"));
+  out.usage.served_model = read_string(member(root, "model"));
+  out.usage.finish_reason = read_string(member(member(root, "incomplete_details"), "reason"));
+  if (!out.usage.finish_reason) out.usage.finish_reason = read_string(member(root, "status"));
+  if (out.usage.finish_reason == "max_output_tokens") out.usage.finish_reason = "length";
+  if (out.usage.finish_reason == "completed") out.usage.finish_reason = "stop";
+  return out;
+}
+
 Result<PromptScores> parse_prompt_scores(std::string_view bytes, std::span<const std::int64_t> ids,
                                          std::size_t first) {
   const auto document = parse_document(bytes, "choices");

@@ -35,6 +35,11 @@ Result<Reply> parse_ollama_reply(std::string_view bytes);
 /// llama-server's /completion: every entry carries its id.
 Result<Reply> parse_completion_reply(std::string_view bytes);
 
+/// The Responses form as LM Studio sends it: output items, of which messages hold the text and the
+/// log-probabilities. A count of 0 input tokens is none: it has been seen of prompts that had some.
+/// How it ended is put in the words of the chat form.
+Result<Reply> parse_responses_reply(std::string_view bytes);
+
 /// SGLang's /generate with return_logprob: positions are lists of [logprob, id, text].
 struct GenerateReply {
   Reply reply;

@@ -154,5 +154,6 @@ Result<std::unique_ptr<Seat>> make_ollama_seat(const SeatSpec& spec);
 Result<std::unique_ptr<Seat>> make_llama_server_seat(const SeatSpec& spec);
 Result<std::unique_ptr<Seat>> make_openai_seat(const SeatSpec& spec);
 Result<std::unique_ptr<Seat>> make_sglang_seat(const SeatSpec& spec);
+Result<std::unique_ptr<Seat>> make_lmstudio_seat(const SeatSpec& spec);
 
 }  // namespace deem::seat

@@ -25,13 +25,14 @@ Result<std::unique_ptr<Seat>> make_local(const SeatSpec& spec) {
 #endif
 }
 
-constexpr std::array<std::pair<std::string_view, Make>, 6> kKinds = {{
+constexpr std::array<std::pair<std::string_view, Make>, 7> kKinds = {{
     {"local", make_local},
     {"vllm", make_vllm_seat},
     {"ollama", make_ollama_seat},
     {"llama-server", make_llama_server_seat},
     {"openai", make_openai_seat},
     {"sglang", make_sglang_seat},
+    {"lmstudio", make_lmstudio_seat},
 }};
 
 std::string kind_names() {

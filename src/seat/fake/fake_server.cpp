@@ -20,6 +20,8 @@ std::unique_ptr<FakeDialect> make_dialect(ServerKind kind, const FakeOptions& op
       return make_fake_llama_server(options, model);
     case ServerKind::Sglang:
       return make_fake_sglang(options, model);
+    case ServerKind::LmStudio:
+      return make_fake_lmstudio(options, model);
     case ServerKind::OpenAi:
       break;
   }
@@ -36,6 +38,8 @@ const char* kind_name(ServerKind kind) {
       return "llama-server";
     case ServerKind::Sglang:
       return "sglang";
+    case ServerKind::LmStudio:
+      return "lmstudio";
     case ServerKind::OpenAi:
       break;
   }

@@ -14,7 +14,7 @@
 
 namespace deem::seat {
 
-enum class ServerKind { Vllm, Ollama, LlamaServer, OpenAi, Sglang };
+enum class ServerKind { Vllm, Ollama, LlamaServer, OpenAi, Sglang, LmStudio };
 
 /// Ways a server's answer to a decision goes wrong, each seen in the wild. Those of
 /// the first group need a route that returns log-probabilities, the rest take any.
@@ -66,10 +66,13 @@ struct FakeOptions {
   int max_top_k = 20;                   // over it: 400
   bool exact_ids = true;                // vLLM: takes logprob_token_ids (false: 400, as older ones)
   bool tokenizer = true;                // vLLM, SGLang: answers /tokenize
-  bool new_routes = true;               // SGLang: /model_info, chats in /tokenize (false: older)
+  bool new_routes = true;               // SGLang: /model_info, chats in /tokenize; LM Studio: all
+                                        // but the chat form (false: older)
   bool completion_tokens_only = false;  // OpenAI: refuses max_tokens, as reasoning models do
   bool returns_logprobs = true;         // OpenAI: false refuses logprobs
-  bool resident = true;                 // Ollama: the model is loaded already
+  bool resident = true;                 // Ollama, LM Studio: the model is loaded already
+  bool thinks = false;                  // LM Studio: unless reasoning effort is none
+  std::vector<std::string> refuses{};   // LM Studio: members of a request it answers 400
   std::string key{};                    // bearer key it wants
   std::vector<FaultRule> faults{};
   FakeModelOptions scores{};
