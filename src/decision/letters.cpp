@@ -28,7 +28,7 @@ constexpr std::array<std::pair<LetterPolicy, std::string_view>, 4> kPolicies = {
 constexpr double kPrinted = 1e-6;  // what rounding of printed logprobs can hide of the rest
 constexpr double kBehind = 1e-9;   // a letter not seen comes after all that were, never beside
 
-constexpr std::array<std::pair<VoidCause, std::string_view>, 13> kCauses = {{
+constexpr std::array<std::pair<VoidCause, std::string_view>, 19> kCauses = {{
     {VoidCause::None, "none"},
     {VoidCause::NoLogprobs, "no_logprobs"},
     {VoidCause::NoLetterSeen, "no_letter_seen"},
@@ -42,6 +42,12 @@ constexpr std::array<std::pair<VoidCause, std::string_view>, 13> kCauses = {{
     {VoidCause::TruncatedPrompt, "truncated_prompt"},
     {VoidCause::ProbabilityAboveOne, "probability_above_one"},
     {VoidCause::NotFinite, "not_finite"},
+    {VoidCause::NoAnswer, "no_answer"},
+    {VoidCause::Declined, "declined"},
+    {VoidCause::MissingOption, "missing_option"},
+    {VoidCause::NotAProbability, "not_a_probability"},
+    {VoidCause::SumNotOne, "sum_not_one"},
+    {VoidCause::ChoiceDiffers, "choice_differs"},
 }};
 
 bool is_sentinel(const std::optional<double>& logprob) {

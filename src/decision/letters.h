@@ -56,6 +56,13 @@ enum class VoidCause {
   NotFinite,            // a likelihood that is not finite
   Undecided,            // a letter without a number may be likelier than all that have one: it is
                         // what the server wrote, or its bound is above them
+  // Of endpoints that answer decisions themselves (native.h).
+  NoAnswer,         // none of the type asked for under the question's id
+  Declined,         // it says that it will not answer
+  MissingOption,    // an option has no probability
+  NotAProbability,  // a number below 0 or over 1
+  SumNotOne,        // they sum to something else than 1, by more than rounding
+  ChoiceDiffers,    // the option named is not the likeliest of its own probabilities, or none
 };
 
 std::string_view to_string(VoidCause cause);  // "low_label_mass"

@@ -29,13 +29,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 5:
       (void)deem::seat::parse_text_member(bytes, "prompt");
       break;
-    case 6:
+    case 7:
       (void)deem::seat::parse_generate_reply(bytes);
       break;
-    case 7:
+    case 8:
       (void)deem::seat::parse_generate_scores(bytes, ids, 1);
       break;
-    case 8:
+    case 9:
       (void)deem::seat::parse_responses_reply(bytes);
       break;
     default:

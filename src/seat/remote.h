@@ -155,5 +155,7 @@ Result<std::unique_ptr<Seat>> make_llama_server_seat(const SeatSpec& spec);
 Result<std::unique_ptr<Seat>> make_openai_seat(const SeatSpec& spec);
 Result<std::unique_ptr<Seat>> make_sglang_seat(const SeatSpec& spec);
 Result<std::unique_ptr<Seat>> make_lmstudio_seat(const SeatSpec& spec);
+/// systemone and decisions.
+Result<std::unique_ptr<Seat>> make_native_seat(const SeatSpec& spec);
 
 }  // namespace deem::seat

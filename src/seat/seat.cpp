@@ -25,7 +25,7 @@ Result<std::unique_ptr<Seat>> make_local(const SeatSpec& spec) {
 #endif
 }
 
-constexpr std::array<std::pair<std::string_view, Make>, 7> kKinds = {{
+constexpr std::array<std::pair<std::string_view, Make>, 9> kKinds = {{
     {"local", make_local},
     {"vllm", make_vllm_seat},
     {"ollama", make_ollama_seat},
@@ -33,6 +33,8 @@ constexpr std::array<std::pair<std::string_view, Make>, 7> kKinds = {{
     {"openai", make_openai_seat},
     {"sglang", make_sglang_seat},
     {"lmstudio", make_lmstudio_seat},
+    {"systemone", make_native_seat},
+    {"decisions", make_native_seat},
 }};
 
 std::string kind_names() {
@@ -91,6 +93,8 @@ std::string seat_forms() {
   }
   return out;
 }
+
+bool is_native_kind(std::string_view kind) { return kind == "systemone" || kind == "decisions"; }
 
 Result<SeatSpec> parse_seat(std::string_view text) {
   const auto colon = text.find(':');

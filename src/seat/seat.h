@@ -13,6 +13,8 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "decision/letters.h"
+#include "decision/native.h"
+#include "decision/question.h"
 #include "decision/readout.h"
 
 namespace deem::seat {
@@ -40,6 +42,7 @@ struct Capabilities {
   std::string likelihood_note{};  // why not, or "slow: one call a token"
   bool census = false;            // exact token counts without asking
   bool written = true;
+  bool native = false;  // answers decisions itself (Seat::decide)
 };
 
 /// Wall-clock facts of one request, seconds on the steady clock from `planned`.
@@ -103,6 +106,21 @@ struct WriteReply {
   Timing timing{};
 };
 
+/// Questions about one state for an endpoint that answers decisions itself.
+struct DecideRequest {
+  struct Question {
+    std::string id{};  // the answer stands under it; some models are shown it
+    decision::Question question{};
+  };
+  std::string state{};
+  std::vector<Question> questions{};
+};
+struct DecideReply {
+  std::vector<decision::NativeAnswer> answers{};  // in the order asked
+  Usage usage{};                                  // of all of them
+  Timing timing{};
+};
+
 /// What a server says of where its model sits: its own word, not evidence. Absent: not told.
 struct Claim {
   std::optional<std::int64_t> total_bytes{}, vram_bytes{};  // of the model; of that, on boards
@@ -142,6 +160,13 @@ class Seat {
   virtual Result<LikelihoodReply> likelihood(const LikelihoodRequest& request,
                                              const Schedule& schedule) = 0;
   virtual Result<WriteReply> write(const WriteRequest& request, const Schedule& schedule) = 0;
+
+  /// Asks an endpoint that answers decisions itself. An answer that is not there, or not of the
+  /// type asked for, is in the reply as such.
+  virtual Result<DecideReply> decide(const DecideRequest&, const Schedule&) {
+    return fail(Error::Code::Unsupported,
+                "not supported by this seat: it answers no decisions of its own");
+  }
 
   /// The same for many that may share prefixes; results in the order asked. A seat that gains
   /// nothing calls the single form one by one (the default). Timing of each reply of a shared
@@ -187,6 +212,9 @@ struct SeatSpec {
 
 /// Every kind with what stands after its colon: "local:FILE.gguf, vllm:URL, …".
 std::string seat_forms();
+
+/// Whether seats of this kind answer decisions themselves, by Seat::decide and in no other way.
+bool is_native_kind(std::string_view kind);
 
 /// "local:model.gguf", "vllm:http://127.0.0.1:8000", … as seat_forms says.
 /// Errors: BadInput with the kinds there are, and "did you mean".

@@ -69,6 +69,8 @@ std::unique_ptr<FakeDialect> make_fake_llama_server(const FakeOptions& options,
 std::unique_ptr<FakeDialect> make_fake_openai(const FakeOptions& options, const FakeModel& model);
 std::unique_ptr<FakeDialect> make_fake_sglang(const FakeOptions& options, const FakeModel& model);
 std::unique_ptr<FakeDialect> make_fake_lmstudio(const FakeOptions& options, const FakeModel& model);
+std::unique_ptr<FakeDialect> make_fake_native(ServerKind kind, const FakeOptions& options,
+                                              const FakeModel& model);
 
 /// How entries are printed.
 struct FakeStyle {

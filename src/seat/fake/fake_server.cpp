@@ -22,6 +22,9 @@ std::unique_ptr<FakeDialect> make_dialect(ServerKind kind, const FakeOptions& op
       return make_fake_sglang(options, model);
     case ServerKind::LmStudio:
       return make_fake_lmstudio(options, model);
+    case ServerKind::SystemOne:
+    case ServerKind::Decisions:
+      return make_fake_native(kind, options, model);
     case ServerKind::OpenAi:
       break;
   }
@@ -40,6 +43,10 @@ const char* kind_name(ServerKind kind) {
       return "sglang";
     case ServerKind::LmStudio:
       return "lmstudio";
+    case ServerKind::SystemOne:
+      return "systemone";
+    case ServerKind::Decisions:
+      return "decisions";
     case ServerKind::OpenAi:
       break;
   }

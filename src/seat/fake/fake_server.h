@@ -14,7 +14,7 @@
 
 namespace deem::seat {
 
-enum class ServerKind { Vllm, Ollama, LlamaServer, OpenAi, Sglang, LmStudio };
+enum class ServerKind { Vllm, Ollama, LlamaServer, OpenAi, Sglang, LmStudio, SystemOne, Decisions };
 
 /// Ways a server's answer to a decision goes wrong, each seen in the wild. Those of
 /// the first group need a route that returns log-probabilities, the rest take any.
@@ -60,6 +60,33 @@ struct FaultRule {
   std::string contains{};
 };
 
+/// Ways a decision endpoint's answer goes wrong, all of the time. Those after Duplicate are none.
+enum class AnswerFault {
+  RenamedId,      // the answers stand under other ids
+  NoAnswers,      // "answers" is empty
+  NullAnswer,     // the answer is null
+  WrongType,      // of another type than asked for
+  Declined,       // "refusal"
+  MissingOption,  // the first option is left out
+  NullOption,     // its probability is null
+  NanOption,      // a bare NaN: no JSON
+  TextOption,     // a string
+  Negative,
+  Percent,  // 0 to 100
+  SumLow,   // all at nine tenths
+  AllZero,
+  ChoiceDiffers,  // names the last of its own probabilities
+  ChoiceUnknown,  // names no option
+  LowMass,        // the labels' mass is a millionth
+  Duplicate,      // one option twice
+  Rounded,        // to two decimals
+  Reordered,      // answers and options from the last to the first
+  ExtraOption,    // one more option, at 0
+  ExtraAnswer,    // one more answer
+  ExtraMembers,   // members nobody asked for
+  NoConfidence,   // left out
+};
+
 struct FakeOptions {
   std::string model = "fake-model";
   std::int64_t context = 16384;         // tokens, which are about bytes here
@@ -73,6 +100,9 @@ struct FakeOptions {
   bool resident = true;                 // Ollama, LM Studio: the model is loaded already
   bool thinks = false;                  // LM Studio: unless reasoning effort is none
   std::vector<std::string> refuses{};   // LM Studio: members of a request it answers 400
+  std::vector<AnswerFault> answers{};   // SystemOne, Decisions
+  bool sglang_form = false;             // Decisions: SGLang's own form, not OpenAI's
+  std::string served{};                 // SystemOne, Decisions: model a reply names; "": as asked
   std::string key{};                    // bearer key it wants
   std::vector<FaultRule> faults{};
   FakeModelOptions scores{};

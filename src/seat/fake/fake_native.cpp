@@ -1,0 +1,307 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "decision/question.h"
+#include "seat/fake/fake_dialect.h"
+
+namespace deem::seat {
+namespace {
+
+using codec::Json;
+
+/// A question as it was sent, in whichever form.
+struct Asked {
+  std::string id, type, instructions;  // type: noul, choice, score
+  std::vector<std::string> names;      // of the options in a reply
+  std::vector<std::string> texts;      // what they mean
+};
+
+/// An endpoint that answers decisions itself: /v1/systemone, /v1/decisions of OpenAI or of SGLang.
+class FakeNative : public FakeDialect {
+ public:
+  FakeNative(ServerKind kind, const FakeOptions& options, const FakeModel& model)
+      : FakeDialect(options, model), systemone_(kind == ServerKind::SystemOne) {}
+
+  bool generates(std::string_view path) const { return path == route(); }
+
+  bool is_decision(std::string_view path, const Json& body) const override {
+    return generates(path) && !is_probe(body);
+  }
+
+  /// TypeSafe's layout, or OpenAI's.
+  Json error_body(int status, std::string_view type, const std::string& message) const override {
+    if (!systemone_) {
+      return Json::object({{"error", Json::object({{"message", message}, {"type", type}})}});
+    }
+    if (status == 422) {
+      return Json::object(
+          {{"detail", Json::array({Json::object({{"loc", Json::array({"body", "questions"})},
+                                                 {"msg", message},
+                                                 {"type", "value_error"}})})}});
+    }
+    return Json::object({{"detail", Json::object({{"error_type", type}, {"message", message}})}});
+  }
+
+  net::ServerReply answer(const FakeRequest& request) const override {
+    if (request.path == "/v1/models") return models();
+    if (!generates(request.path)) return error(404, "not_found", "Not Found");
+    const auto asked = read_questions(request.body);
+    const Json* state = request.body.find(systemone_ ? "state" : "input");
+    if (!request.body.get_string("model") || state == nullptr || !state->is_string() ||
+        asked.empty()) {
+      return error(422, "value_error", "Field required");
+    }
+    if (static_cast<std::int64_t>(state->as_string().size()) > options_.context) {
+      return error(413, "tokens_exceeded",
+                   "the state does not fit the context of " + std::to_string(options_.context));
+    }
+    std::vector<Json> answers;
+    for (const Asked& one : asked) answers.push_back(make_answer(state->as_string(), one, request));
+    Json usage = systemone_ || !options_.sglang_form
+                     ? Json::object({{"input_tokens", 40 * static_cast<int>(asked.size())},
+                                     {"output_tokens", 0}})
+                     : Json::object({{"prompt_tokens", 40 * static_cast<int>(asked.size())}});
+    const std::string named =
+        options_.served.empty() ? served_name(request.fault) : options_.served;
+    return ok(Json::object({{"model", named},
+                            {"answers", gather(asked, std::move(answers))},
+                            {"usage", std::move(usage)}}));
+  }
+
+ private:
+  std::string route() const { return systemone_ ? "/v1/systemone" : "/v1/decisions"; }
+  bool has(AnswerFault fault) const {
+    return std::ranges::find(options_.answers, fault) != options_.answers.end();
+  }
+  bool is_list() const { return !systemone_ && !options_.sglang_form; }
+
+  net::ServerReply models() const {
+    if (systemone_) {
+      return ok(
+          Json::object({{"models", Json::array({Json::object({{"name", options_.model},
+                                                              {"description", "scripted"}})})}}));
+    }
+    return ok(Json::object({{"data", Json::array({Json::object({{"id", options_.model}})})}}));
+  }
+
+  // ---- questions
+
+  static std::string text_of(const Json* value) {
+    return value != nullptr && value->is_string() ? value->as_string() : std::string();
+  }
+
+  static void add_numbered(const Json* list, std::string_view text, Asked& out) {
+    if (list == nullptr || !list->is_array()) return;
+    for (const Json& level : list->items()) {
+      out.names.push_back(std::to_string(out.names.size()));
+      out.texts.push_back(text.empty() ? text_of(&level) : level.get_string(text).value_or(""));
+    }
+  }
+
+  static void add_named(const Json* list, std::string_view name, Asked& out) {
+    if (list == nullptr || !list->is_array()) return;
+    for (const Json& option : list->items()) {
+      out.names.push_back(option.get_string(name).value_or(""));
+      out.texts.push_back(option.get_string("description").value_or(""));
+    }
+  }
+
+  static void add_both(const Json* yes, const Json* no, Asked& out) {
+    out.names = {"yes", "no"};
+    out.texts = {text_of(yes), text_of(no)};
+  }
+
+  static Asked read_systemone(const std::string& id, const Json& question) {
+    Asked out{.id = id,
+              .type = question.get_string("type").value_or(""),
+              .instructions = question.get_string("instructions").value_or(""),
+              .names = {},
+              .texts = {}};
+    const Json* criteria = question.find("criteria");
+    if (out.type == "noul") {
+      add_both(criteria == nullptr ? nullptr : criteria->find("true"),
+               criteria == nullptr ? nullptr : criteria->find("false"), out);
+    } else if (out.type == "score") {
+      add_numbered(criteria, "", out);
+    } else if (criteria != nullptr && criteria->is_object()) {
+      for (const auto& [key, description] : criteria->members()) {
+        out.names.push_back(key);
+        out.texts.push_back(text_of(&description));
+      }
+    }
+    return out;
+  }
+
+  Asked read_listed(const Json& question) const {
+    const bool sglang = options_.sglang_form;
+    Asked out{
+        .id = question.get_string(sglang ? "id" : "name").value_or(""),
+        .type = question.get_string("type").value_or(""),
+        .instructions = question.get_string(sglang ? "question" : "instructions").value_or(""),
+        .names = {},
+        .texts = {}};
+    if (out.type == (sglang ? "yes_no" : "predicate")) {
+      out.type = "noul";
+      add_both(question.find("yes"), question.find("no"), out);
+    } else if (out.type == "score") {
+      sglang ? add_numbered(question.find("levels"), "", out)
+             : add_named(question.find("levels"), "label", out);
+    } else {
+      sglang ? add_named(question.find("options"), "name", out)
+             : add_named(question.find("choices"), "value", out);
+    }
+    return out;
+  }
+
+  /// None where the body is not of this form, or a question asks nothing.
+  std::vector<Asked> read_questions(const Json& body) const {
+    std::vector<Asked> out;
+    const Json* questions = body.find("questions");
+    if (questions == nullptr) return out;
+    if (systemone_ && questions->is_object()) {
+      for (const auto& [id, question] : questions->members()) {
+        out.push_back(read_systemone(id, question));
+      }
+    } else if (!systemone_ && questions->is_array()) {
+      for (const Json& question : questions->items()) out.push_back(read_listed(question));
+    }
+    const bool all = std::ranges::all_of(out, [](const Asked& one) {
+      return !one.id.empty() && !one.instructions.empty() && !one.names.empty();
+    });
+    return all ? out : std::vector<Asked>();
+  }
+
+  // ---- answers
+
+  /// The scripted model's own letters for the question, as probabilities.
+  std::vector<double> probabilities(const std::string& state, const Asked& asked) const {
+    std::string turn = "State:\n" + state + "\n\nQuestion: " + asked.instructions + "\nOptions:";
+    const std::size_t n = std::min(asked.names.size(), decision::kLetters);
+    for (std::size_t i = 0; i < n; ++i) {
+      turn +=
+          std::string("\n[") + decision::letter(i) + "] " + asked.names[i] + ": " + asked.texts[i];
+    }
+    const auto scores =
+        model_.next(model_.render({{"user", turn}}, FakeModel::Ending::Prompt, false));
+    std::vector<double> out(asked.names.size());
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      out[i] = std::exp(scores[static_cast<unsigned char>(decision::letter(i))]);
+      sum += out[i];
+    }
+    for (double& p : out) p /= sum;
+    return out;
+  }
+
+  /// Options by name, spoiled as the server's faults say.
+  std::vector<std::pair<std::string, Json>> spoil(const Asked& asked,
+                                                  const std::vector<double>& p) const {
+    std::vector<std::pair<std::string, Json>> out;
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      double value = p[i];
+      if (has(AnswerFault::SumLow)) value *= 0.9;
+      if (has(AnswerFault::AllZero)) value = 0;
+      if (has(AnswerFault::Percent)) value *= 100;
+      if (has(AnswerFault::Rounded)) value = std::round(value * 100) / 100;
+      out.emplace_back(asked.names[i], value);
+    }
+    if (has(AnswerFault::NullOption)) out[0].second = Json();
+    if (has(AnswerFault::NanOption)) out[0].second = std::numeric_limits<double>::quiet_NaN();
+    if (has(AnswerFault::TextOption)) out[0].second = "0.5";
+    if (has(AnswerFault::Negative)) out[0].second = -0.25;
+    if (has(AnswerFault::Duplicate)) out.push_back(out[0]);
+    if (has(AnswerFault::MissingOption)) out.erase(out.begin());
+    if (has(AnswerFault::ExtraOption)) out.emplace_back("none of these", 0.0);
+    if (has(AnswerFault::Reordered)) std::ranges::reverse(out);
+    return out;
+  }
+
+  Json print(const std::vector<std::pair<std::string, Json>>& options, bool levels) const {
+    if (!is_list()) {
+      Json out = Json::object();
+      for (const auto& [name, p] : options) out.members().emplace_back(name, p);
+      return out;
+    }
+    Json out = Json::array();
+    for (const auto& [name, p] : options) {
+      out.push(Json::object({{levels ? "label" : "value", name}, {"probability", p}}));
+    }
+    return out;
+  }
+
+  Json make_answer(const std::string& state, const Asked& asked, const FakeRequest&) const {
+    if (has(AnswerFault::NullAnswer)) return {};
+    const bool noul = asked.type == "noul";
+    const bool sglang = !systemone_ && options_.sglang_form;
+    std::string type = systemone_ || !noul ? asked.type : sglang ? "yes_no" : "predicate";
+    if (has(AnswerFault::WrongType)) type = noul ? "choice" : "noul";
+    if (has(AnswerFault::Declined)) type = "refusal";
+    Json out = Json::object({{"type", type}});
+    if (is_list()) out.set("name", answer_id(asked.id));
+    if (has(AnswerFault::Declined)) return out;
+    const std::vector<double> p = probabilities(state, asked);
+    const auto options = spoil(asked, p);
+    if (noul && !sglang) {
+      const bool gone = has(AnswerFault::MissingOption);
+      if (!gone) out.set(systemone_ ? "noul" : "probability", options[0].second);
+    } else {
+      out.set("probabilities", print(options, asked.type == "score"));
+    }
+    if (asked.type == "choice") out.set("choice", name_choice(asked, p));
+    if (asked.type == "score") {
+      double level = 0;
+      for (std::size_t i = 0; i < p.size(); ++i) level += static_cast<double>(i) * p[i];
+      out.set("score", level);
+    }
+    if (!noul && !has(AnswerFault::NoConfidence)) out.set("confidence", 0.5);
+    const double mass = has(AnswerFault::LowMass) ? 1e-6 : 0.9;
+    if (sglang) out.set("label_mass", mass);
+    if (systemone_) out.set("x_label_mass", mass);
+    if (has(AnswerFault::ExtraMembers)) out.set("note", Json::object({{"a", Json::array()}}));
+    return out;
+  }
+
+  std::string name_choice(const Asked& asked, const std::vector<double>& p) const {
+    if (has(AnswerFault::ChoiceUnknown)) return "none of these";
+    const auto best =
+        has(AnswerFault::ChoiceDiffers) ? std::ranges::min_element(p) : std::ranges::max_element(p);
+    return asked.names[static_cast<std::size_t>(best - p.begin())];
+  }
+
+  std::string answer_id(const std::string& id) const {
+    return has(AnswerFault::RenamedId) ? "question_" + id : id;
+  }
+
+  Json gather(const std::vector<Asked>& asked, std::vector<Json> answers) const {
+    std::vector<std::pair<std::string, Json>> named;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      named.emplace_back(answer_id(asked[i].id), std::move(answers[i]));
+    }
+    if (has(AnswerFault::NoAnswers)) named.clear();
+    if (has(AnswerFault::ExtraAnswer)) {
+      named.emplace_back("another", Json::object({{"type", "noul"}, {"noul", 0.5}, {"name", "x"}}));
+    }
+    if (has(AnswerFault::Reordered)) std::ranges::reverse(named);
+    Json out = is_list() ? Json::array() : Json::object();
+    for (auto& [id, answer] : named) {
+      if (is_list()) {
+        out.push(std::move(answer));
+      } else {
+        out.members().emplace_back(id, std::move(answer));
+      }
+    }
+    return out;
+  }
+
+  const bool systemone_;
+};
+
+}  // namespace
+
+std::unique_ptr<FakeDialect> make_fake_native(ServerKind kind, const FakeOptions& options,
+                                              const FakeModel& model) {
+  return std::make_unique<FakeNative>(kind, options, model);
+}
+
+}  // namespace deem::seat
