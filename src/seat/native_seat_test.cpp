@@ -246,7 +246,7 @@ TEST_P(NativeServers, AreNamedAndTheNextAnswerIsRead) {
   auto server = start(form);
   const auto seat = seat_of(server.seat());
   ASSERT_TRUE(seat->identify());
-  server.set_faults({{.fault = expected.fault, .count = 1}});
+  server.set_faults({{.fault = expected.fault, .count = 2}});
   const auto wait = std::chrono::milliseconds(expected.code == Code::Timeout ? 60 : 20'000);
   const Schedule schedule{.planned = Clock::now(), .deadline = Clock::now() + wait};
   const auto reply = seat->decide(ask(QuestionType::Choice, 4), schedule);
@@ -254,6 +254,7 @@ TEST_P(NativeServers, AreNamedAndTheNextAnswerIsRead) {
   EXPECT_EQ(reply.error().code, expected.code) << reply.error().message;
   EXPECT_NE(reply.error().message.find(expected.words), std::string::npos) << reply.error().message;
   EXPECT_NE(reply.error().message.find(server.address()), std::string::npos);
+  server.set_faults({});
   const auto after = seat->decide(ask(QuestionType::Choice, 4), {});
   ASSERT_TRUE(after) << after.error().message;
   EXPECT_NEAR(*after->answers[0].probs[0], shares(4)[0], 1e-9);
