@@ -103,6 +103,25 @@ def noul(p, constants):
     return 1 / (1 + math.exp(-z))
 
 
+def printed_step(numbers):
+    """The largest of .01, .001 … .000001 that all are multiples of."""
+    for places in range(2, 6):
+        if all(abs(x * 10**places - round(x * 10**places)) < 1e-6 for x in numbers):
+            return 10.0**-places
+    return 1e-6
+
+
+def native_numbers(row, reading):
+    """By option as an endpoint gave them, the option it named a hair before its equals."""
+    p = [float(x) for x in reading["probs"]]
+    if len(p) == 1 and len(row["keys"]) == 2:
+        p.append(1 - p[0])
+    p = [max(0.0, x) for x in p]
+    if "choice" in reading:
+        p[reading["choice"]] = max(p[reading["choice"]], max(p) + 1e-9)
+    return np.array(p)
+
+
 def answer_of(row, reading, variant):
     """(probabilities or None, bare score or None); None when there is no answer."""
     if reading.get("error") is not None or reading.get("cause"):
@@ -114,6 +133,9 @@ def answer_of(row, reading, variant):
         p = np.zeros(len(row["keys"]))
         p[option] = 1
         return p, None
+    if reading["kind"] == "native":
+        p = native_numbers(row, reading)
+        return p / p.sum(), None
     if reading["kind"] == "letters":
         p = letters_probs(row, reading, variant == "prior")
         if p is None:
@@ -339,6 +361,8 @@ def figures(rows, reading_name, variant, whole):
             sent.append(reading["sent_to_done_s"])
             if reading["kind"] == "letters" and reading["rounds"]:
                 masses.append(reading["rounds"][0]["mass_letters"])
+            elif "label_mass" in reading:
+                masses.append(reading["label_mass"])
         if reading.get("unsupported"):
             out["unsupported"] += 1
             continue
@@ -412,7 +436,7 @@ def probed(rows):
 
 
 def variants(reading):
-    if reading["kind"] == "written":
+    if reading["kind"] in ("written", "native"):
         return ["raw"]
     if reading["kind"] == "letters":
         return ["raw"] + (["prior"] if "prior_rounds" in reading else [])

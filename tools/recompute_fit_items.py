@@ -1,7 +1,7 @@
 """What rows hold for tools/recompute_fit.py: the labelled items of a column with their raw scores."""
 import numpy as np
 
-from recompute import answer_of, filled
+from recompute import answer_of, filled, native_numbers, printed_step
 
 
 def scores_of(row, reading, variant):
@@ -11,6 +11,8 @@ def scores_of(row, reading, variant):
     keys = row["keys"]
     if reading["kind"] == "written":
         return np.eye(len(keys))[reading["option"]]
+    if reading["kind"] == "native":
+        return np.log(np.maximum(native_numbers(row, reading), printed_step(reading["probs"]) / 2))
     if reading["kind"] == "letters":
         rounds, policy = reading["rounds"], reading["policy"]
         out = np.zeros(len(keys))
@@ -33,7 +35,7 @@ def scores_of(row, reading, variant):
 
 
 def variants_of(reading):
-    if reading["kind"] == "written":
+    if reading["kind"] in ("written", "native"):
         return ["raw"]
     if reading["kind"] == "letters":
         return ["raw", "prior"] if reading.get("prior_rounds") is not None else ["raw"]

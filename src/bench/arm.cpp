@@ -137,6 +137,7 @@ Result<void> set_text(Arm& arm, std::string_view key, const std::string& text) {
     if (!spec) return fail(spec.error());
     arm.seat.kind = spec->kind;
     arm.seat.address = spec->address;
+    if (is_native(arm)) arm.readings = {{std::string(kNativeReading), false}};
   } else if (key == "model") {
     arm.seat.model = text;
   } else if (key == "mode") {
@@ -178,6 +179,8 @@ Result<ReadingChoice> parse_reading_choice(std::string_view text) {
   return choice;
 }
 
+bool is_native(const Arm& arm) { return seat::is_native_kind(arm.seat.kind); }
+
 bool is_all(const Arm& arm) {
   return std::ranges::any_of(arm.readings, [](const auto& r) { return r.name == "all"; });
 }
@@ -218,7 +221,10 @@ Result<void> set_arm_member(Arm& arm, std::string_view key, const Json& value) {
 Result<Arm> parse_arm_flag(std::string_view text) {
   Arm arm;
   std::vector<std::string_view> seen;
-  for (const std::string_view part : split(text, ',')) {
+  // The seat first: its kind says how an arm reads that names no readings.
+  std::vector<std::string_view> parts = split(text, ',');
+  std::ranges::stable_partition(parts, [](auto part) { return trim(part).starts_with("seat="); });
+  for (const std::string_view part : parts) {
     const std::size_t equals = part.find('=');
     if (std::ranges::find(seen, part.substr(0, equals)) != seen.end()) {
       return fail(Error::Code::BadInput,
@@ -244,10 +250,41 @@ bool suits(const seat::SeatSpec& seat, std::string_view key) {
   if (key == "ca-file") return seat.address.starts_with("https:");
   if (key == "threads" || key == "gpu-layers") return local;
   if (key == "beside") return local;  // several items in one evaluation
+  if (key == "beside-state") return local || seat::is_native_kind(seat.kind);
   if (key == "cold") return local || seat.kind == "llama-server";
   if (key == "context") return local || seat.kind == "ollama";
   return true;
 }
+
+namespace {
+
+/// A decision endpoint is asked by the reading native, and nothing else is.
+Result<void> check_native(const Arm& arm) {
+  if (is_native(arm) && arm.mode == Mode::Generate) {
+    return fail(Error::Code::BadInput, "the seat " + arm.seat.kind +
+                                           " answers decisions and writes nothing: mode readout");
+  }
+  for (const ReadingChoice& choice : arm.readings) {
+    const bool native = choice.name == kNativeReading;
+    if (native && choice.prior) {
+      return fail(Error::Code::BadInput, "the reading native has no prior");
+    }
+    if (native && !is_native(arm)) {
+      return fail(Error::Code::BadInput,
+                  "the reading native wants a seat that answers decisions itself, systemone:URL or "
+                  "decisions:URL");
+    }
+    if (!native && is_native(arm) && choice.name != kChosenReading && !is_all(arm)) {
+      return fail(Error::Code::BadInput, "the seat " + arm.seat.kind +
+                                             " answers decisions itself: by the reading native, "
+                                             "not by " +
+                                             choice.name);
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<void> check_arm(const Arm& arm) {
   const auto wrong = [&](std::string_view what) {
@@ -268,6 +305,7 @@ Result<void> check_arm(const Arm& arm) {
     }
   }
   if (arm.readings.empty()) return wrong("has no readings");
+  if (Result<void> good = check_native(arm); !good) return wrong(good.error().message);
   const bool chosen =
       std::ranges::any_of(arm.readings, [](const auto& r) { return r.name == kChosenReading; });
   if (chosen && (arm.readings.size() != 1 || arm.readings.front().prior)) {

@@ -14,8 +14,8 @@
 
 namespace deem::bench {
 
-/// One reading an arm takes: its name ("letters", "words", "words-unlisted", "written", or a
-/// reading the kit defines), and whether its prior is taken too ("cloze+prior").
+/// One reading an arm takes: its name ("letters", "words", "words-unlisted", "written", "native",
+/// or a reading the kit defines), and whether its prior is taken too ("cloze+prior").
 struct ReadingChoice {
   std::string name;
   bool prior = false;
@@ -29,6 +29,9 @@ Result<ReadingChoice> parse_reading_choice(std::string_view text);
 /// nothing.
 inline constexpr std::string_view kChosenReading = "chosen";
 
+/// The reading of seats that answer decisions themselves.
+inline constexpr std::string_view kNativeReading = "native";
+
 enum class Mode { Readout, Generate };
 std::string_view to_string(Mode mode);
 
@@ -37,7 +40,8 @@ struct Arm {
   std::string name;
   seat::SeatSpec seat;
   Mode mode = Mode::Readout;
-  std::vector<ReadingChoice> readings = {{"letters", false}};  // {"written"} for Generate
+  std::vector<ReadingChoice> readings = {{"letters", false}};  // {"written"} for Generate,
+                                                               // {"native"} for a decision endpoint
   decision::LetterPolicy policy = decision::LetterPolicy::Exact;
   decision::Constants constants;
   double min_mass = 0.05;                // letters holding less are void
@@ -50,6 +54,9 @@ struct Arm {
   std::vector<std::string> boards = {};  // that its model must be on: UUIDs or PCI addresses
   bool operator==(const Arm&) const = default;
 };
+
+/// Whether the arm's seat answers decisions itself: by the reading native and no other.
+bool is_native(const Arm& arm);
 
 /// "all": letters, words, words-unlisted and every reading of the kit, each with its prior.
 bool is_all(const Arm& arm);
@@ -69,7 +76,8 @@ Result<void> set_arm_member(Arm& arm, std::string_view key, const codec::Json& v
 Result<Arm> parse_arm_flag(std::string_view text);
 
 /// Whether a seat of this kind and address has a use for the setting; and for "beside" (evaluates
-/// several items together) and "cold" (can be told to use nothing evaluated before).
+/// several items together), "beside-state" (those on one state) and "cold" (can be told to use
+/// nothing evaluated before).
 bool suits(const seat::SeatSpec& seat, std::string_view key);
 
 /// Checks what members mean together (a name, a seat, a mode with its readings). Errors: BadInput.

@@ -109,6 +109,7 @@ Json to_json(const seat::Capabilities& capabilities) {
   }
   out.set("census", capabilities.census);
   out.set("written", capabilities.written);
+  if (capabilities.native) out.set("native", true);
   return out;
 }
 

@@ -54,6 +54,8 @@ class Asker {
                       bool prior) const;
   Records ask_texts(const Arm& arm, const kit::Task& task, const std::vector<std::size_t>& items,
                     const ReadingChoice& choice) const;
+  Records ask_native(const Arm& arm, const kit::Task& task,
+                     const std::vector<std::size_t>& items) const;
   record::ReadingRecord ask_written(const Arm& arm, const kit::Item& item) const;
 
   struct LettersCall {

@@ -66,6 +66,7 @@ Result<std::int64_t> needed(const Arm& arm, const kit::Kit& kit, const kit::Task
     if (!n) return n;
     return *n + arm.max_tokens;
   }
+  if (*kind == ReadingKind::Native) return counter.chat(make_native_text(kit, item));
   if (*kind == ReadingKind::Letters) {
     std::int64_t most = 0;
     for (const std::string& prompt :

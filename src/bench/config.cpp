@@ -57,7 +57,10 @@ Result<void> add_arm(Config& config, const std::string& path, const codec::TomlD
     return fail(Error::Code::BadInput, doc.where(place) + ": an arm is no table; write [[arm]]");
   }
   Arm arm;
-  for (const auto& [key, value] : table.members()) {
+  // The seat first: its kind says how an arm reads that names no readings.
+  std::vector<codec::Json::Member> members = table.members();
+  std::ranges::stable_partition(members, [](const auto& m) { return m.first == "seat"; });
+  for (const auto& [key, value] : members) {
     const bool is_seat = key == "seat" && value.is_string();
     const bool is_file = key == "calibration" && value.is_string();
     const Json used = is_seat   ? Json(seat_from_folder(path, value.as_string()))

@@ -99,6 +99,11 @@ bool takes_probe(const Arm& arm, const kit::Kit& kit, const kit::Task& task, con
   const std::vector<Option>& options = item.question.options;
   const bool chat = *kind != ReadingKind::Likelihood;
   const bool written = *kind == ReadingKind::Written;
+  const bool native = *kind == ReadingKind::Native;
+  const bool choice = item.question.type == QuestionType::Choice;
+  // Its form has no order of truths and levels, nor of items on several states.
+  if (native && probe == "law:batch") return false;
+  if (native && !choice && probe.starts_with(kOrder)) return false;
   if (probe.starts_with(kOrder)) {
     return chat && *kind != ReadingKind::WordsUnlisted && options.size() > 1;
   }
@@ -110,6 +115,7 @@ bool takes_probe(const Arm& arm, const kit::Kit& kit, const kit::Task& task, con
         std::ranges::any_of(options, [](const Option& o) { return o.description.empty(); })) {
       return false;
     }
+    if (native) return choice;  // of a yes/no question it is shown no keys
     const bool lettered =
         *kind == ReadingKind::Letters || (written && options.size() <= decision::kLetters);
     return (lettered ? kit.layout.option : kit.layout.words_option).uses("key");

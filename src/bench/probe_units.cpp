@@ -105,10 +105,10 @@ void ProbeUnits::add(const Unit& plain, std::size_t n, std::vector<Unit>& plan,
   }
   for (const std::size_t i : plain.items) {
     if (arm.group > 1) add_each(plain, i, "law:alone", {}, later);
-    if (!together || n < 2) continue;
+    if (!suits(arm.seat, "beside-state") || n < 2) continue;
     if (auto on_state = companions(plain.task, i, n, true); !on_state.empty()) {
       add_each(plain, i, "law:beside", std::move(on_state), later);
-    } else {
+    } else if (together) {
       add_each(plain, i, "law:batch", companions(plain.task, i, n, false), later);
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "seat/native_form.h"
 
 namespace deem::bench {
 namespace {
@@ -72,6 +73,7 @@ std::optional<ReadingKind> find_reading(const kit::Task& task, std::string_view 
   if (name == "words") return ReadingKind::Words;
   if (name == "words-unlisted") return ReadingKind::WordsUnlisted;
   if (name == "written") return ReadingKind::Written;
+  if (name == kNativeReading) return ReadingKind::Native;
   if (find_likelihood(task, name) != nullptr) return ReadingKind::Likelihood;
   return std::nullopt;
 }
@@ -79,10 +81,12 @@ std::optional<ReadingKind> find_reading(const kit::Task& task, std::string_view 
 std::vector<ReadingChoice> readings_for(const Arm& arm, const kit::Task& task) {
   if (arm.readings.size() == 1 && arm.readings.front().name == kChosenReading) {
     const record::FitEntry* entry = record::chosen_entry(arm.fit, task.name);
-    if (entry == nullptr) return {{"letters", false}};
+    if (entry == nullptr)
+      return {{is_native(arm) ? std::string(kNativeReading) : "letters", false}};
     return {{entry->reading, entry->variant.starts_with("prior")}};
   }
   if (!is_all(arm)) return arm.readings;
+  if (is_native(arm)) return {{std::string(kNativeReading), false}};
   std::vector<ReadingChoice> out = {{"letters", true}, {"words", true}, {"words-unlisted", true}};
   for (const auto& reading : task.readings) out.push_back({reading.name, true});
   return out;
@@ -117,6 +121,10 @@ TextsPrompt make_texts_prompt(const kit::Kit& kit, const kit::Task& task, const 
                             prior);
   }
   return words_texts(kit, task, item, *kind == ReadingKind::Words, prior);
+}
+
+std::string make_native_text(const kit::Kit& kit, const kit::Item& item) {
+  return seat::native_text(kit.states[item.state].text, item.question);
 }
 
 std::string make_written_prompt(const kit::Kit& kit, const kit::Item& item) {

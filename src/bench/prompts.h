@@ -25,7 +25,7 @@ struct TextsPrompt {
 };
 
 /// Which of the kinds a reading's name stands for in a task. None: the task does not define it.
-enum class ReadingKind { Letters, Words, WordsUnlisted, Written, Likelihood };
+enum class ReadingKind { Letters, Words, WordsUnlisted, Written, Native, Likelihood };
 std::optional<ReadingKind> find_reading(const kit::Task& task, std::string_view name);
 
 /// `all` and `chosen` written out for a task; other lists unchanged.
@@ -41,6 +41,9 @@ std::string make_final_prompt(const kit::Kit& kit, const kit::Item& item, std::s
 
 TextsPrompt make_texts_prompt(const kit::Kit& kit, const kit::Task& task, const kit::Item& item,
                               std::string_view reading, bool prior);
+
+/// What a decision endpoint is given for `item`, in one form whatever form it is sent in.
+std::string make_native_text(const kit::Kit& kit, const kit::Item& item);
 
 /// What a written answer is asked by: the letters prompt, or with over 52 options the listed words.
 std::string make_written_prompt(const kit::Kit& kit, const kit::Item& item);

@@ -111,4 +111,21 @@ Result<seat::WriteReply> ScriptedSeat::write(const seat::WriteRequest& request,
   return reply;
 }
 
+Result<seat::DecideReply> ScriptedSeat::decide(const seat::DecideRequest& request,
+                                               const seat::Schedule& schedule) {
+  ++calls_.decisions;
+  if (!script_.decides) return Seat::decide(request, schedule);
+  if (script_.fails) {
+    if (auto error = script_.fails(request.state)) return fail(std::move(*error));
+  }
+  seat::DecideReply reply;
+  for (std::size_t i = 0; i < request.questions.size(); ++i) {
+    reply.answers.push_back(script_.decides(request, i));
+  }
+  reply.usage.prompt_tokens = 41 * static_cast<std::int64_t>(request.questions.size()) + 1;
+  reply.usage.served_model = "scripted-1.13.0";
+  reply.timing = {0, 0.006, 0.006};
+  return reply;
+}
+
 }  // namespace deem::bench

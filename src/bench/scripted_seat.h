@@ -24,9 +24,12 @@ class ScriptedSeat : public seat::Seat {
     bool hangs_on_identity = false;  // until it is told to give up
     std::function<decision::FirstPosition(const seat::PositionRequest&)> position = nullptr;
     std::string written = "A";
+    /// What it decides of one of the questions of a request; absent: it answers no decisions.
+    std::function<decision::NativeAnswer(const seat::DecideRequest&, std::size_t)> decides =
+        nullptr;
   };
   struct Calls {
-    std::atomic<int> positions = 0, likelihoods = 0, writes = 0, counts = 0;
+    std::atomic<int> positions = 0, likelihoods = 0, writes = 0, counts = 0, decisions = 0;
   };
 
   /// Both must outlive the seat.
@@ -43,6 +46,8 @@ class ScriptedSeat : public seat::Seat {
                                            const seat::Schedule& schedule) override;
   Result<seat::WriteReply> write(const seat::WriteRequest& request,
                                  const seat::Schedule& schedule) override;
+  Result<seat::DecideReply> decide(const seat::DecideRequest& request,
+                                   const seat::Schedule& schedule) override;
   void give_up() override {
     given_up_ = true;
     given_up_.notify_all();

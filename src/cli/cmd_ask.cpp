@@ -37,8 +37,10 @@ void add_flags(CLI::App& app, AskFlags& flags) {
   app.add_option("--option", flags.options,
                  "key=description, repeatable; noul: yes and no when absent");
   app.add_option("--type", flags.type, "choice (default), noul or score (options lowest first)");
-  app.add_option("--reading", flags.readings,
-                 "letters (default), words, words-unlisted, likelihood (with --given and --score)");
+  app.add_option(
+      "--reading", flags.readings,
+      "letters (default), words, words-unlisted, likelihood (with --given and --score); native of "
+      "a decision endpoint, its only one");
   app.add_option("--given", flags.given,
                  "likelihood: template of what stands before, \"{state}\\nTopic:\"");
   app.add_option("--score", flags.score,

@@ -82,6 +82,9 @@ Prompt render(const RunKit& source, const record::Row& row, const std::string& n
     case bench::ReadingKind::Written:
       text = bench::make_written_prompt(source.kit, *item->second);
       break;
+    case bench::ReadingKind::Native:
+      text = bench::make_native_text(source.kit, *item->second);
+      break;
     default: {
       const bench::TextsPrompt prompt =
           bench::make_texts_prompt(source.kit, *task, *item->second, name, false);

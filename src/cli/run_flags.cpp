@@ -23,10 +23,23 @@ std::string absolute(const std::string& path) {
   return ignored ? path : full.lexically_normal().string();
 }
 
-/// Arms out of --seat/--model/--mode/--reading: every seat in every mode.
+/// The readings a seat is asked by: native of those that answer decisions themselves, the rest of
+/// all others.
+std::vector<std::string> readings_of(const seat::SeatSpec& seat,
+                                     const std::vector<std::string>& named) {
+  std::vector<std::string> out;
+  for (const std::string& name : named) {
+    const bool native = name == bench::kNativeReading;
+    if (name == "all" || native == seat::is_native_kind(seat.kind)) out.push_back(name);
+  }
+  return out;
+}
+
+/// Arms out of --seat/--model/--mode/--reading: every seat in every mode it has.
 Result<std::vector<bench::Arm>> arms_from_flags(const CLI::App& app, const RunFlags& flags) {
   std::vector<bench::Arm> arms;
   std::set<std::string_view> used;  // settings some seat takes
+  std::set<std::string> read;       // readings some seat is asked by
   if (!flags.models.empty() && flags.models.size() != flags.seats.size()) {
     return fail(Error::Code::BadInput, "--model: give one for each --seat, or none");
   }
@@ -46,13 +59,21 @@ Result<std::vector<bench::Arm>> arms_from_flags(const CLI::App& app, const RunFl
       const auto set = [&](std::string_view key, codec::Json value) {
         return bench::set_arm_member(arm, key, value);
       };
+      if (Result<void> done = set("seat", flags.seats[s]); !done) return fail(done.error());
+      // One mode alone is tried, so that it says what it can not.
+      if (bench::is_native(arm) && mode == "generate" && modes.size() > 1) continue;
       std::vector<std::pair<std::string_view, codec::Json>> members = {
-          {"seat", flags.seats[s]},         {"mode", mode},
-          {"group", flags.group},           {"top-k", flags.top_k},
-          {"threads", flags.threads},       {"gpu-layers", flags.gpu_layers},
-          {"max-tokens", flags.max_tokens}, {"context", flags.context},
-          {"timeout", flags.timeout},       {"key-env", flags.key_env},
-          {"key-file", flags.key_file},     {"ca-file", flags.ca_file}};
+          {"mode", mode},
+          {"group", flags.group},
+          {"top-k", flags.top_k},
+          {"threads", flags.threads},
+          {"gpu-layers", flags.gpu_layers},
+          {"max-tokens", flags.max_tokens},
+          {"context", flags.context},
+          {"timeout", flags.timeout},
+          {"key-env", flags.key_env},
+          {"key-file", flags.key_file},
+          {"ca-file", flags.ca_file}};
       if (!flags.models.empty()) members.emplace_back("model", flags.models[s]);
       if (!flags.boards.empty()) {
         codec::Json boards = codec::Json::array();
@@ -64,10 +85,13 @@ Result<std::vector<bench::Arm>> arms_from_flags(const CLI::App& app, const RunFl
         members.emplace_back("calibration", absolute(flags.calibration));
       if (chosen && mode == "readout" && flags.readings.empty())
         members.emplace_back("readings", std::string(bench::kChosenReading));
+      // A seat that takes none of the names is asked by what it has, where another takes them.
+      const auto readings = readings_of(arm.seat, flags.readings);
       if (mode == "readout" && !flags.readings.empty()) {
+        read.insert(readings.begin(), readings.end());
         codec::Json names = codec::Json::array();
-        for (const std::string& reading : flags.readings) names.push(reading);
-        members.emplace_back("readings", std::move(names));
+        for (const std::string& reading : readings) names.push(reading);
+        if (!readings.empty()) members.emplace_back("readings", std::move(names));
       }
       for (auto& [key, value] : members) {
         if (!bench::suits(arm.seat, key)) continue;
@@ -84,6 +108,16 @@ Result<std::vector<bench::Arm>> arms_from_flags(const CLI::App& app, const RunFl
     if (app.count(flag) > 0 && !used.contains(key)) {
       return fail(Error::Code::BadInput, flag + ": none of the seats has a use for it");
     }
+  }
+  if (std::ranges::find(modes, "readout") == modes.end()) return arms;
+  for (const std::string& reading : flags.readings) {
+    if (read.contains(reading)) continue;
+    return fail(
+        Error::Code::BadInput,
+        "--reading " + reading +
+            (reading == bench::kNativeReading
+                 ? ": wants a seat that answers decisions itself, systemone:URL or decisions:URL"
+                 : ": the seats named answer decisions themselves, by the reading native"));
   }
   return arms;
 }
@@ -136,7 +170,7 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option(
       "--reading", flags.readings,
       "letters, words, words-unlisted, a reading of the kit, all, or reference; NAME+prior "
-      "takes its prior too (repeatable)");
+      "takes its prior too; native of a decision endpoint, which has no other (repeatable)");
   app.add_option("--calibration", flags.calibration,
                  "a fit file of calibrate or choose, for this model; without --reading one by "
                  "choose picks the readings");

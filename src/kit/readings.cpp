@@ -13,8 +13,8 @@ namespace deem::kit {
 namespace {
 
 /// What an arm's readings may be called besides those of a kit.
-constexpr std::string_view kReservedReadings[] = {"letters", "words", "words-unlisted", "written",
-                                                  "all",     "prior", "reference"};
+constexpr std::string_view kReservedReadings[] = {
+    "letters", "words", "words-unlisted", "written", "native", "all", "prior", "reference"};
 
 LikelihoodReading built_in(std::string name, std::string_view given, std::string_view score) {
   auto reading = make_reading(std::move(name), given, score, false, "N/A");

@@ -46,13 +46,15 @@ std::string_view to_string(ReadingRecord::Kind kind) {
       return "texts";
     case ReadingRecord::Kind::Written:
       return "written";
+    case ReadingRecord::Kind::Native:
+      return "native";
   }
   return "letters";
 }
 
 std::optional<ReadingRecord::Kind> parse_kind(std::string_view name) {
   using Kind = ReadingRecord::Kind;
-  for (const Kind kind : {Kind::Letters, Kind::Texts, Kind::Written}) {
+  for (const Kind kind : {Kind::Letters, Kind::Texts, Kind::Written, Kind::Native}) {
     if (to_string(kind) == name) return kind;
   }
   return std::nullopt;
@@ -192,6 +194,33 @@ void read_texts(Fields& in, const Json& json, ReadingRecord& reading) {
   }
 }
 
+void set_native(Json& out, const decision::NativeAnswer& native) {
+  Json probs = Json::array();
+  for (const auto& p : native.probs) probs.push(p ? finite(*p) : Json());
+  out.set("probs", std::move(probs));
+  if (native.choice) out.set("choice", static_cast<std::uint64_t>(*native.choice));
+  if (native.score) out.set("score", finite(*native.score));
+  if (native.confidence) out.set("confidence", finite(*native.confidence));
+  if (native.label_mass) out.set("label_mass", finite(*native.label_mass));
+}
+
+/// Whether it is an answer is for the row to say, which knows the options.
+void read_native(Fields& in, const Json& json, ReadingRecord& reading) {
+  decision::NativeAnswer& native = reading.native;
+  native.present = !reading.error;
+  for (const Json& p : in.list("probs")) {
+    if (!p.is_number() && !p.is_null()) in.note("probs holds something that is no number");
+    native.probs.push_back(p.is_number() ? std::optional(p.as_double()) : std::nullopt);
+  }
+  if (const auto choice = json.get_int("choice")) {
+    if (*choice < 0) in.note("choice is out of range");
+    native.choice = static_cast<std::size_t>(std::max<std::int64_t>(0, *choice));
+  }
+  native.score = json.get_double("score");
+  native.confidence = json.get_double("confidence");
+  native.label_mass = json.get_double("label_mass");
+}
+
 }  // namespace
 
 Json to_json(const ReadingRecord& reading) {
@@ -212,6 +241,8 @@ Json to_json(const ReadingRecord& reading) {
     if (reading.prior_rounds) out.set("prior_rounds", to_json(*reading.prior_rounds));
   } else if (reading.kind == Kind::Texts) {
     set_texts(out, reading);
+  } else if (reading.kind == Kind::Native) {
+    set_native(out, reading.native);
   } else {
     out.set("reply", lossy_utf8(reading.reply));
     out.set("how", decision::to_string(reading.answer.how));
@@ -254,6 +285,8 @@ Result<ReadingRecord> parse_reading(const Json& json) {
     }
   } else if (reading.kind == Kind::Texts) {
     read_texts(in, json, reading);
+  } else if (reading.kind == Kind::Native) {
+    read_native(in, json, reading);
   } else {
     reading.reply = in.text("reply");
     reading.answer.how = in.named("how", parse_how);

@@ -62,6 +62,51 @@ TEST(RowFormat, ReadsBackWhatItWrote) {
   EXPECT_FALSE(cloze.priors[2].has_value());
 }
 
+Row native_row(std::vector<std::optional<double>> probs) {
+  Row row = sample_row();
+  row.readings.clear();
+  ReadingRecord& native = row.readings["native"];
+  native.kind = ReadingRecord::Kind::Native;
+  native.prompt_sha256 = std::string(64, 'b');
+  native.native = {.present = true, .probs = std::move(probs), .choice = 1};
+  return row;
+}
+
+TEST(RowFormat, KeepsANativeAnswerAsItWasGiven) {
+  Row row = native_row({0.02, 0.97, 0.0});
+  row.readings["native"].native.confidence = 0.955;
+  row.readings["native"].native.label_mass = 0.5;
+  const std::string line = format_row(row);
+  EXPECT_NE(line.find(R"("probs":[0.02,0.97,0.0],"choice":1,"confidence":0.955,"label_mass":0.5)"),
+            std::string::npos)
+      << line;
+  const Result<Row> again = parse_row(line);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(format_row(*again), line);
+  EXPECT_EQ(again->readings.at("native").native.probs[1], 0.97);
+  EXPECT_EQ(again->readings.at("native").native.choice, 1U);
+}
+
+TEST(RowFormat, ANativeAnswerThatIsNoneNeedsItsCause) {
+  for (const auto& probs : {std::vector<std::optional<double>>{0.1, std::nullopt, 0.9},
+                            {0.1, 0.2, 0.3},
+                            {0.5, -0.5, 1.0},
+                            {}}) {
+    Row row = native_row(probs);
+    const Result<Row> bare = parse_row(format_row(row));
+    ASSERT_FALSE(bare);
+    EXPECT_EQ(bare.error().message, "readings.native is no answer, and no cause says why");
+    row.readings["native"].cause = decision::VoidCause::MissingOption;
+    EXPECT_TRUE(parse_row(format_row(row)));
+  }
+  EXPECT_EQ(parse_row(format_row(native_row({0.1, 0.2, 0.3, 0.4}))).error().message,
+            "readings.native has more probs than keys");
+  Row past = native_row({0.1, 0.9, 0.0});
+  past.readings["native"].native.choice = 3;
+  EXPECT_EQ(parse_row(format_row(past)).error().message,
+            "readings.native names an option past keys");
+}
+
 TEST(RowFormat, EndsWithTheCrcOfWhatStandsBeforeIt) {
   const std::string line = format_row(sample_row());
   const std::size_t mark = line.rfind(",\"crc\":\"");

@@ -83,6 +83,17 @@ int int_of(Fields& in, std::string_view key, std::int64_t value, int least) {
   return static_cast<int>(value);
 }
 
+/// What is wrong with a native answer among these options, or nullptr.
+const char* native_problem(const Row& row, const ReadingRecord& reading) {
+  if (reading.kind != ReadingRecord::Kind::Native) return nullptr;
+  const auto& native = reading.native;
+  if (native.choice && *native.choice >= row.keys.size()) return " names an option past keys";
+  if (native.probs.size() > row.keys.size()) return " has more probs than keys";
+  if (reading.error || reading.cause != decision::VoidCause::None) return nullptr;
+  const auto judged = decision::judge_native(native, row.type, row.keys.size(), 0);
+  return judged == decision::VoidCause::None ? nullptr : " is no answer, and no cause says why";
+}
+
 Result<Row> from_json(const Json& json) {
   Fields in(json);
   Row row;
@@ -132,6 +143,9 @@ Result<Row> from_json(const Json& json) {
       const auto& option = reading->answer.option;
       if (option && *option >= row.keys.size()) {
         in.note("readings." + name + " names an option past keys");
+      }
+      if (const char* problem = native_problem(row, *reading)) {
+        in.note("readings." + name + problem);
       }
       row.readings.emplace(name, std::move(*reading));
     }

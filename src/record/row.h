@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "codec/json.h"
 #include "decision/letters.h"
+#include "decision/native.h"
 #include "decision/question.h"
 #include "decision/readout.h"
 #include "decision/written.h"
@@ -18,13 +19,14 @@ namespace deem::record {
 
 /// What one reading gave for one item: raw numbers only; every variant is computed from them.
 struct ReadingRecord {
-  enum class Kind { Letters, Texts, Written };
+  enum class Kind { Letters, Texts, Written, Native };
   Kind kind = Kind::Letters;
   decision::VoidCause cause = decision::VoidCause::None;  // not None: void, never scored
   std::optional<std::string> error;          // the seat's sentence, when this reading failed
   bool unsupported = false;                  // error is "not supported by this seat"
   std::string prompt_sha256;                 // letters, words, written: of the user's turn;
-                                             // else of the templates (their digest)
+                                             // native: of state and question; else of the
+                                             // templates (their digest)
   std::optional<std::int64_t> prompt_chars;  // code points
 
   // Letters. For a tournament `rounds` holds each group, then the final; else one round.
@@ -44,6 +46,9 @@ struct ReadingRecord {
   // Written.
   std::string reply;
   decision::WrittenAnswer answer;
+
+  // Native: what an endpoint that answers decisions itself gave; NaN and null are one in a file.
+  decision::NativeAnswer native = {};
 
   // Cost of this reading.
   std::optional<std::int64_t> prompt_tokens, cached_tokens, output_tokens;

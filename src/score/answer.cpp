@@ -133,6 +133,27 @@ std::optional<Answer> texts_answer(const Row& row, const ReadingRecord& reading,
   return answer;
 }
 
+/// Numbers of a native reading judged an answer; none of one that is none for these options.
+std::optional<std::vector<double>> native_numbers(const Row& row, const ReadingRecord& reading,
+                                                  std::string_view variant) {
+  const auto judged = decision::judge_native(reading.native, row.type, row.keys.size(), 0);
+  if (variant != "raw" || judged != decision::VoidCause::None) return std::nullopt;
+  std::vector<double> out;
+  for (const auto& p : reading.native.probs) out.push_back(*p);
+  return out;
+}
+
+std::optional<Answer> native_answer(const Row& row, const ReadingRecord& reading,
+                                    std::string_view variant) {
+  const auto numbers = native_numbers(row, reading, variant);
+  if (!numbers) return std::nullopt;
+  Answer answer{.probs = decision::native_probs(*numbers, reading.native.choice, row.keys.size()),
+                .choice = 0,
+                .score = {}};
+  answer.choice = decision::argmax(answer.probs);
+  return answer;
+}
+
 std::optional<Answer> written_answer(const Row& row, const ReadingRecord& reading,
                                      std::string_view variant) {
   if (variant != "raw" || !reading.answer.option || *reading.answer.option >= row.keys.size()) {
@@ -148,7 +169,7 @@ std::optional<Answer> written_answer(const Row& row, const ReadingRecord& readin
 
 std::vector<std::string> variants_of(const ReadingRecord& reading) {
   using Kind = ReadingRecord::Kind;
-  if (reading.kind == Kind::Written) return {"raw"};
+  if (reading.kind == Kind::Written || reading.kind == Kind::Native) return {"raw"};
   if (reading.kind == Kind::Letters) {
     return reading.prior_rounds ? std::vector<std::string>{"raw", "prior"}
                                 : std::vector<std::string>{"raw"};
@@ -186,6 +207,9 @@ std::optional<std::vector<double>> scores_of(const Row& row, const ReadingRecord
                    (scores->size() == 1 && row.type == decision::QuestionType::Noul))) {
       return scores;
     }
+  } else if (reading.kind == Kind::Native) {
+    if (const auto numbers = native_numbers(row, reading, variant))
+      return decision::native_scores(*numbers, reading.native.choice, row.keys.size());
   } else if (reading.kind == Kind::Written) {
     if (const auto written = written_answer(row, reading, variant)) return written->probs;
   }
@@ -204,6 +228,8 @@ std::optional<Answer> answer_of(const Row& row, const ReadingRecord& reading,
       return texts_answer(row, reading, variant);
     case Kind::Written:
       return written_answer(row, reading, variant);
+    case Kind::Native:
+      return native_answer(row, reading, variant);
   }
   return std::nullopt;
 }

@@ -20,7 +20,7 @@ struct Answer {
 
 /// Variants of a reading that its raw numbers allow: letters "raw" and, with prior rounds, "prior";
 /// texts "raw-sum", "raw-mean", "raw-bytes" and, with priors, "prior-sum", "prior-mean",
-/// "prior-bytes"; written "raw". The first is the default.
+/// "prior-bytes"; written and native "raw". The first is the default.
 std::vector<std::string> variants_of(const record::ReadingRecord& reading);
 
 /// The index of the right option: row.keys.size() when the label is none of them; none without one.
@@ -31,8 +31,9 @@ const std::string& state_of(const record::Row& row);
 
 /// What calibration takes: natural log-likelihoods or differences of such, one an option, before
 /// any constant; one alone for a bare score; for a written answer 1 at the option stated, 0
-/// elsewhere. None where there is no answer. softmax(scores / T) of letters is the answer's
-/// probabilities before the noul slope, tournaments too (to rounding).
+/// elsewhere; for a native one the logs of its probabilities. None where there is no answer.
+/// softmax(scores / T) of letters is the answer's probabilities before the noul slope, tournaments
+/// too (to rounding).
 std::optional<std::vector<double>> scores_of(const record::Row& row,
                                              const record::ReadingRecord& reading,
                                              std::string_view variant);
@@ -40,7 +41,7 @@ std::optional<std::vector<double>> scores_of(const record::Row& row,
 /// The answer, or none: a void, failed or unparsed reading, or a variant it does not have.
 /// Letters: softmax(logprobs / T) with what was missing at its bound, tournaments combined, and for
 /// noul the slope and bias; texts: softmax of the scores at T = 1; written: all on the parsed
-/// option.
+/// option; native: the endpoint's own, made to sum to 1.
 std::optional<Answer> answer_of(const record::Row& row, const record::ReadingRecord& reading,
                                 std::string_view variant);
 

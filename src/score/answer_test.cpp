@@ -116,6 +116,38 @@ TEST(AnswerOf, LessItsPriorALetterThatWasNotSeenIsNoAnswer) {
   EXPECT_EQ(prior->choice, 0u);
 }
 
+ReadingRecord native_of(std::vector<std::optional<double>> probs,
+                        std::optional<std::size_t> choice = {}) {
+  ReadingRecord reading;
+  reading.kind = ReadingRecord::Kind::Native;
+  reading.native = {.present = true, .probs = std::move(probs), .choice = choice};
+  return reading;
+}
+
+TEST(AnswerOf, NativeProbabilitiesAreTheEndpointsOwnWhateverTheRowsConstants) {
+  Row row = row_of(3);
+  row.constants.temperature = 7;
+  const auto rounded = answer_of(row, native_of({0.33, 0.33, 0.33}, 2), "raw");
+  ASSERT_TRUE(rounded);
+  EXPECT_EQ(rounded->choice, 2U);  // picked before rounding made all three equal
+  EXPECT_NEAR(rounded->probs[0], 1.0 / 3, 1e-8);
+  const auto noul = answer_of(row_of(2, decision::QuestionType::Noul), native_of({0.81}), "raw");
+  ASSERT_TRUE(noul);
+  EXPECT_NEAR(noul->probs[0], 0.81, 1e-12);
+  EXPECT_NEAR(noul->probs[1], 0.19, 1e-12);
+  EXPECT_EQ(variants_of(native_of({0.81})), (std::vector<std::string>{"raw"}));
+  EXPECT_FALSE(answer_of(row, native_of({0.2, 0.3, 0.5}), "prior"));
+  EXPECT_FALSE(answer_of(row, native_of({0.2, 0.3}), "raw"));
+}
+
+TEST(ScoresOf, ANativeAnswersAreLogsHeldAtHalfTheStepItWasPrintedIn) {
+  const auto scores = scores_of(row_of(3), native_of({0.0, 0.25, 0.75}, 2), "raw");
+  ASSERT_TRUE(scores);
+  EXPECT_NEAR((*scores)[0], std::log(0.005), 1e-12);
+  EXPECT_NEAR((*scores)[1], std::log(0.25), 1e-12);
+  EXPECT_NEAR((*scores)[2], std::log(0.75), 1e-8);
+}
+
 TEST(AnswerOf, NothingComesFromAVoidAFailedOrAnUnparsedReading) {
   ReadingRecord letters;
   letters.rounds = {round_of(0, {-0.3, -1.6})};

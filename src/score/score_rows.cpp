@@ -111,6 +111,8 @@ class Tally {
     sent_.push_back(reading.sent_to_done_s);
     if (reading.kind == ReadingRecord::Kind::Letters && !reading.rounds.empty()) {
       masses_.push_back(reading.rounds.front().letters.mass_letters);
+    } else if (reading.native.label_mass) {
+      masses_.push_back(*reading.native.label_mass);
     }
   }
 

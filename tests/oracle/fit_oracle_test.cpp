@@ -89,6 +89,11 @@ class RunMaker {
     row.mode = "generate";
     row.readings["written"] = written(row);
     add(row, out);
+    row.readings.clear();
+    row.arm = "decides";
+    row.mode = "readout";
+    row.readings["native"] = native(row);
+    add(row, out);
   }
 
   void add(Row row, std::string& out) {
@@ -171,6 +176,33 @@ class RunMaker {
     return out;
   }
 
+  /// As endpoints print them: in full or to two decimals, the choice picked before.
+  ReadingRecord native(const Row& row) {
+    ReadingRecord out = cost(row);
+    out.kind = ReadingRecord::Kind::Native;
+    std::vector<double> p;
+    double sum = 0;
+    for (std::size_t k = 0; k < row.keys.size(); ++k) {
+      p.push_back(std::exp(normal() + (k == gold_ ? strength(row, "native") : 0)));
+      sum += p.back();
+    }
+    const bool rounded = odd(2);
+    for (double& value : p) {
+      value /= sum;
+      out.native.probs.emplace_back(rounded ? std::round(value * 100) / 100 : value);
+    }
+    const auto most = std::ranges::max_element(p) - p.begin();
+    if (row.type == decision::QuestionType::Noul && p.size() == 2) {
+      out.native.probs.resize(1);
+    } else if (odd(2)) {
+      out.native.choice = static_cast<std::size_t>(most);
+    }
+    out.native.present = true;
+    out.cause = decision::judge_native(out.native, row.type, row.keys.size(), 0);
+    spoil(out);
+    return out;
+  }
+
   ReadingRecord cost(const Row& row) {
     ReadingRecord out;
     out.prompt_sha256 = "turn " + row.id;
@@ -215,7 +247,7 @@ record::RunRecord run_record() {
   run.started = "then";
   run.ended = "now";
   run.settings = codec::Json::object();
-  for (const std::string name : {"readout", "texts", "generate", "other"}) {
+  for (const std::string name : {"readout", "texts", "generate", "decides", "other"}) {
     record::ArmRecord arm;
     arm.name = name;
     arm.mode = name == "generate" ? name : "readout";

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <numeric>
 #include <random>
 
 #include "base/file.h"
@@ -94,6 +95,28 @@ class RowMaker {
     return reading;
   }
 
+  /// As endpoints print them: in full or to two decimals, the choice picked before.
+  ReadingRecord native(const Row& row) {
+    ReadingRecord reading = cost();
+    reading.kind = ReadingRecord::Kind::Native;
+    std::vector<double> p;
+    for (std::size_t i = 0; i < row.keys.size(); ++i) p.push_back(std::exp(4 * unit()));
+    const double sum = std::accumulate(p.begin(), p.end(), 0.0);
+    const bool rounded = odd(2), noul = row.type == decision::QuestionType::Noul && odd(2);
+    auto& given = reading.native;
+    for (double& value : p) {
+      value /= sum;
+      given.probs.emplace_back(rounded ? std::round(value * 100) / 100 : value);
+    }
+    if (noul) given.probs.resize(1);
+    if (!noul && odd(2)) given.choice = decision::argmax(p);
+    if (odd(2)) given.label_mass = .1 + .9 * unit();
+    given.present = true;
+    reading.cause = decision::judge_native(given, row.type, row.keys.size(), 0);
+    spoil(reading);
+    return reading;
+  }
+
   void shuffle(std::vector<std::string>& keys) { std::ranges::shuffle(keys, engine_); }
 
   /// Refused, or with the readings of the arm.
@@ -107,6 +130,8 @@ class RowMaker {
     } else if (row.arm == "texts") {
       row.readings["cloze"] = texts(row, false);
       if (row.type == decision::QuestionType::Noul) row.readings["gain"] = texts(row, true);
+    } else if (row.arm == "native") {
+      row.readings["native"] = native(row);
     } else {
       row.mode = "generate";
       row.readings["written"] = written(row);
@@ -213,7 +238,7 @@ void expect_recomputed(const std::string& bytes) {
 TEST(Oracle, RecomputesEveryFigureOfRandomRows) {
   RowMaker maker(20261202);
   std::string bytes;
-  for (const std::string arm : {"readout", "texts", "generate"}) {
+  for (const std::string arm : {"readout", "texts", "generate", "native"}) {
     for (int n = 0; n < 240; ++n) {
       Row row = maker.next(n);
       row.arm = arm;
@@ -227,7 +252,7 @@ TEST(Oracle, RecomputesEveryFigureOfRandomRows) {
 TEST(Oracle, RecomputesEveryFigureOfRandomProbes) {
   RowMaker maker(20261204);
   std::string bytes;
-  for (const std::string arm : {"readout", "texts", "generate"}) {
+  for (const std::string arm : {"readout", "texts", "generate", "native"}) {
     for (int n = 0; n < 80; ++n) {
       Row row = maker.next(n);
       row.arm = arm;
