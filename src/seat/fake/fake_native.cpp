@@ -174,22 +174,28 @@ class FakeNative : public FakeDialect {
 
   // ---- answers
 
-  /// The scripted model's own letters for the question, as probabilities.
-  std::vector<double> probabilities(const std::string& state, const Asked& asked) const {
+  /// Log-probabilities of the question's options: the scripted ones, or the model's own of letters.
+  std::vector<double> scores(const std::string& state, const Asked& asked) const {
     std::string turn = "State:\n" + state + "\n\nQuestion: " + asked.instructions + "\nOptions:";
-    const std::size_t n = std::min(asked.names.size(), decision::kLetters);
+    const std::size_t all = asked.names.size(), n = std::min(all, decision::kLetters);
     for (std::size_t i = 0; i < n; ++i) {
       turn +=
           std::string("\n[") + decision::letter(i) + "] " + asked.names[i] + ": " + asked.texts[i];
     }
-    const auto scores =
+    if (options_.scores.letters) return options_.scores.letters(turn, all);
+    const auto next =
         model_.next(model_.render({{"user", turn}}, FakeModel::Ending::Prompt, false));
-    std::vector<double> out(asked.names.size());
-    double sum = 0;
+    std::vector<double> out(all, -20.0);
     for (std::size_t i = 0; i < n; ++i) {
-      out[i] = std::exp(scores[static_cast<unsigned char>(decision::letter(i))]);
-      sum += out[i];
+      out[i] = next[static_cast<unsigned char>(decision::letter(i))];
     }
+    return out;
+  }
+
+  std::vector<double> probabilities(const std::string& state, const Asked& asked) const {
+    std::vector<double> out = scores(state, asked);
+    double sum = 0;
+    for (double& score : out) sum += score = std::exp(score);
     for (double& p : out) p /= sum;
     return out;
   }
