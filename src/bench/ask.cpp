@@ -5,73 +5,14 @@
 #include "base/check.h"
 #include "base/digest.h"
 #include "base/text.h"
+#include "bench/ask_record.h"
 #include "bench/prompts.h"
 #include "decision/likelihood.h"
 #include "decision/overlap.h"
 
 namespace deem::bench {
-namespace {
 
 using record::ReadingRecord;
-
-template <class T>
-void add(std::optional<T>& total, const std::optional<T>& part) {
-  if (part) total = total.value_or(T{}) + *part;
-}
-
-/// A count below zero is no count.
-std::optional<std::int64_t> sane(std::optional<std::int64_t> count) {
-  return count && *count < 0 ? std::nullopt : count;
-}
-
-/// Adds one call's cost to a reading. `model`: the name the seat goes by.
-void add_cost(ReadingRecord& record, const std::string& model, const seat::Usage& usage,
-              const seat::Timing& timing) {
-  add(record.prompt_tokens, sane(usage.prompt_tokens));
-  add(record.cached_tokens, sane(usage.cached_tokens));
-  add(record.output_tokens, sane(usage.output_tokens));
-  add(record.prompt_ms, usage.prompt_ms);
-  add(record.total_ms, usage.total_ms);
-  record.planned_to_done_s += timing.done_s;
-  record.sent_to_done_s += timing.done_s - timing.sent_s;
-  if (usage.finish_reason) record.finish_reason = usage.finish_reason;
-  if (usage.served_model && !model.empty() && *usage.served_model != model) {
-    record.served_model = usage.served_model;
-  }
-  ++record.calls;
-}
-
-/// The `k`-th of `n` shares of a count; they add up to it.
-std::optional<std::int64_t> share_of(const std::optional<std::int64_t>& count, std::size_t k,
-                                     std::size_t n) {
-  if (!count) return std::nullopt;
-  const auto of = static_cast<std::int64_t>(n);
-  return *count / of + (static_cast<std::int64_t>(k) < *count % of ? 1 : 0);
-}
-
-seat::Usage share_of(seat::Usage usage, std::size_t k, std::size_t n) {
-  usage.prompt_tokens = share_of(usage.prompt_tokens, k, n);
-  usage.cached_tokens = share_of(usage.cached_tokens, k, n);
-  usage.output_tokens = share_of(usage.output_tokens, k, n);
-  return usage;
-}
-
-seat::Timing share_of(const seat::Timing& timing, std::size_t n) {
-  const auto of = static_cast<double>(n);
-  return {timing.sent_s / of, timing.first_byte_s / of, timing.done_s / of};
-}
-
-void set_error(ReadingRecord& record, const Error& error) {
-  record.error = error.message;
-  record.unsupported = error.code == Error::Code::Unsupported;
-}
-
-void set_prompt(ReadingRecord& record, const std::string& prompt) {
-  record.prompt_sha256 = sha256_hex(prompt);
-  record.prompt_chars = static_cast<std::int64_t>(count_code_points(prompt));
-}
-
-}  // namespace
 
 std::optional<decision::TextScore> PriorMemo::find(const seat::LikelihoodRequest& request) const {
   const std::scoped_lock lock(mutex_);
@@ -284,45 +225,6 @@ Asker::Records Asker::ask_texts(const Arm& arm, const kit::Task& task,
     }
     if (!records[i].error)
       records[i].cause = decision::judge_texts(records[i].texts, records[i].priors);
-  }
-  return records;
-}
-
-/// Questions on one state go in one request; the cost of each is its share.
-Asker::Records Asker::ask_native(const Arm& arm, const kit::Task& task,
-                                 const std::vector<std::size_t>& items) const {
-  Records records(items.size());
-  std::map<std::string_view, std::vector<std::size_t>> by_state;  // places in the unit
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const kit::Item& item = task.items[items[i]];
-    records[i].kind = ReadingRecord::Kind::Native;
-    records[i].calls = 0;
-    set_prompt(records[i], make_native_text(kit_, item));
-    by_state[kit_.states[item.state].text].push_back(i);
-  }
-  for (const auto& [state, places] : by_state) {
-    seat::DecideRequest request{.state = std::string(state), .questions = {}};
-    for (const std::size_t i : places) {
-      request.questions.push_back({.id = "q" + std::to_string(request.questions.size() + 1),
-                                   .question = task.items[items[i]].question});
-    }
-    const Result<seat::DecideReply> reply = seat_.decide(request, schedule_for(arm));
-    DEEM_CHECK(!reply || reply->answers.size() == places.size());
-    for (std::size_t k = 0; k < places.size(); ++k) {
-      ReadingRecord& record = records[places[k]];
-      record.group = static_cast<int>(places.size());
-      if (!reply) {
-        set_error(record, reply.error());
-        continue;
-      }
-      const auto& question = request.questions[k].question;
-      record.native = reply->answers[k];
-      record.cause = decision::judge_native(record.native, question.type, question.options.size(),
-                                            arm.min_mass);
-      add_cost(record, model_, share_of(reply->usage, k, places.size()),
-               share_of(reply->timing, places.size()));
-      check_count(record, reply->usage, make_native_text(kit_, task.items[items[places[k]]]));
-    }
   }
   return records;
 }

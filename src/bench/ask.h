@@ -56,6 +56,8 @@ class Asker {
                     const ReadingChoice& choice) const;
   Records ask_native(const Arm& arm, const kit::Task& task,
                      const std::vector<std::size_t>& items) const;
+  bool decide(const Arm& arm, const kit::Task& task, const std::vector<std::size_t>& items,
+              const std::vector<std::size_t>& places, Records& records) const;
   record::ReadingRecord ask_written(const Arm& arm, const kit::Item& item) const;
 
   struct LettersCall {

@@ -126,6 +126,23 @@ TEST_F(AskingNative, AFailedRequestIsTheErrorOfEveryItemInIt) {
   }
 }
 
+TEST_F(AskingNative, OneRefusedQuestionDoesNotTakeTheOthersOfItsRequestWithIt) {
+  kit.tasks[0].items[2].question.instructions = "Which of too many?";  // on the first item's state
+  script.refuses = [](const seat::DecideRequest& request) {
+    return std::ranges::any_of(request.questions, [](const auto& asked) {
+      return asked.question.instructions == "Which of too many?";
+    });
+  };
+  const auto rows = ask(native_arm(4), {0, 0, {0, 1, 2, 3}, 0});
+  EXPECT_EQ(calls.decisions, 4);  // two at once, refused; each alone; the other two at once
+  EXPECT_EQ(rows[2].status, record::Row::Status::Error);
+  EXPECT_EQ(rows[2].reason, "at most 26 options");
+  for (const std::size_t i : {0U, 1U, 3U}) {
+    EXPECT_EQ(rows[i].status, record::Row::Status::Asked) << i;
+    EXPECT_EQ(rows[i].readings.at("native").group, i == 0 ? 1 : 2) << i;
+  }
+}
+
 // ---- a whole run
 
 class RunningNative : public Running {

@@ -118,6 +118,9 @@ Result<seat::DecideReply> ScriptedSeat::decide(const seat::DecideRequest& reques
   if (script_.fails) {
     if (auto error = script_.fails(request.state)) return fail(std::move(*error));
   }
+  if (script_.refuses && script_.refuses(request)) {
+    return fail(Error::Code::BadInput, "at most 26 options");
+  }
   seat::DecideReply reply;
   for (std::size_t i = 0; i < request.questions.size(); ++i) {
     reply.answers.push_back(script_.decides(request, i));

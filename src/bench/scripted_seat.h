@@ -27,6 +27,7 @@ class ScriptedSeat : public seat::Seat {
     /// What it decides of one of the questions of a request; absent: it answers no decisions.
     std::function<decision::NativeAnswer(const seat::DecideRequest&, std::size_t)> decides =
         nullptr;
+    std::function<bool(const seat::DecideRequest&)> refuses = nullptr;
   };
   struct Calls {
     std::atomic<int> positions = 0, likelihoods = 0, writes = 0, counts = 0, decisions = 0;
