@@ -59,6 +59,11 @@ bool is_described(const Question& question) {
          (!question.options[0].description.empty() || !question.options[1].description.empty());
 }
 
+/// Some clients and routers take both or neither, so one alone gets what the other commonly is.
+std::string_view described(const Option& option, std::string_view otherwise) {
+  return option.description.empty() ? otherwise : std::string_view(option.description);
+}
+
 void add_systemone(Text& out, const Question& question) {
   out.open('{').key("type").text(decision::to_string(question.type));
   out.key("instructions").text(question.instructions);
@@ -72,8 +77,8 @@ void add_systemone(Text& out, const Question& question) {
     out.close('}');
   } else if (is_described(question)) {
     out.key("criteria").open('{');
-    out.key("true").optional(question.options[0].description);
-    out.key("false").optional(question.options[1].description).close('}');
+    out.key("true").text(described(question.options[0], "The statement is true."));
+    out.key("false").text(described(question.options[1], "The statement is false.")).close('}');
   }
   out.close('}');
 }

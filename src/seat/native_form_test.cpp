@@ -62,7 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
                  R"("instructions":"Which?"}}})"},
         BodyCase{"SystemOneNoulDescribed", kSystemOne, described(),
                  R"({"model":"m","state":"The \"north\" gate","questions":{"q1":{"type":"noul",)"
-                 R"("instructions":"Which?","criteria":{"true":"it opens","false":null}}}})"},
+                 R"("instructions":"Which?","criteria":{"true":"it opens",)"
+                 R"("false":"The statement is false."}}}})"},
         BodyCase{"SystemOneScore", kSystemOne, score(),
                  R"({"model":"m","state":"The \"north\" gate","questions":{"q1":{"type":"score",)"
                  R"("instructions":"Which?","criteria":["not at all","high"]}}})"},
