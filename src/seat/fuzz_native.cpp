@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<double> probs;
   for (const auto& p : answer.probs) probs.push_back(*p);
   double sum = 0;
-  for (const double p : native_probs(probs, answer.choice, 2)) sum += p;
+  for (const double p : deem::decision::native_probs(probs, answer.choice, 2)) sum += p;
   if (!(sum > 0.999999 && sum < 1.000001)) std::abort();
   return 0;
 }
