@@ -74,7 +74,7 @@ def calibrate_sample(sample, wanted_method):
         if best[0]["method"] == "none":
             picked["brier_difference"] = picked["log_loss_difference"] = None
     after = losses(sample, sample.all, predict(sample, sample.all, best[0]))[2].mean()
-    before = losses(sample, sample.all, sample.own)[2].mean() if sample.has_own else after
+    before = losses(sample, sample.all, sample.own)[2].mean() if sample.has_own else None
     report = {"refused": None, "method": best[0]["method"], "own_log_loss_before": before, "own_log_loss_after": after,
               "tried": tried, "picked": picked}
     none = [t["held_out"] for t in tried if t["method"] == "none"]
@@ -113,6 +113,7 @@ def calibrate(rows, columns, method):
     """(report of each fit, entries)"""
     out = []
     tasks, shapes = defaultdict(list), defaultdict(list)
+    rows = [r for r in rows if r["repeat"] == 0]
     for r in rows:
         tasks[r["task"]].append(r)
         shapes[TYPES.index(r["type"]), len(r["keys"])].append(r)

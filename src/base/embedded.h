@@ -14,6 +14,9 @@ struct EmbeddedFile {
 /// The demo kit, as it lies in kits/demo.
 std::span<const EmbeddedFile> demo_kit();
 
+/// sha256 over the sources of this build that decide what is asked, read and scored.
+std::string_view harness_digest();
+
 /// report.js and report.css, built from web/report.
 std::span<const EmbeddedFile> report_web();
 

@@ -11,11 +11,6 @@ namespace {
 
 using codec::Json;
 
-bool reads_chosen(const Arm& arm) {
-  return std::ranges::find(arm.readings, kChosenReading, &ReadingChoice::name) !=
-         arm.readings.end();
-}
-
 /// Why an entry is not for the task of its name in this kit, or "".
 std::string differs_in(const kit::Kit& kit, const record::FitEntry& entry, bool chosen) {
   const auto task = std::ranges::find(kit.tasks, entry.task, &kit::Task::name);
@@ -31,6 +26,11 @@ std::string differs_in(const kit::Kit& kit, const record::FitEntry& entry, bool 
 }
 
 }  // namespace
+
+bool reads_chosen(const Arm& arm) {
+  return std::ranges::find(arm.readings, kChosenReading, &ReadingChoice::name) !=
+         arm.readings.end();
+}
 
 Result<void> load_fits(Config& config) {
   for (Arm& arm : config.arms) {

@@ -6,6 +6,9 @@
 
 namespace deem::bench {
 
+/// Whether an arm is asked by the reading its fit chose for each task.
+bool reads_chosen(const Arm& arm);
+
 /// Reads the fit file of every arm that names one and has no fit yet. Errors: NotFound,
 /// Unavailable, Corrupt; BadInput where "chosen" is read and the fit chooses nothing.
 Result<void> load_fits(Config& config);

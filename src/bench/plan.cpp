@@ -10,7 +10,7 @@
 namespace deem::bench {
 namespace {
 
-constexpr std::uint64_t kMostRows = 50'000'000;  // keeps the plan within memory
+constexpr std::uint64_t kMostRows = 20'000'000;  // keeps the plan within memory
 
 struct Place {
   std::size_t task = 0;
@@ -101,19 +101,31 @@ std::vector<Place> make_places(const Config& config, const kit::Kit& kit,
   return places;
 }
 
+/// Rows of every item with all its orders: the plan has no more, but for a few of the other probes.
+std::uint64_t most_rows(const Config& config, const kit::Kit& kit,
+                        const std::vector<std::size_t>& tasks) {
+  std::uint64_t rows = 0;
+  for (const Arm& arm : config.arms) {
+    for (const std::size_t t : tasks) {
+      const kit::Task& task = kit.tasks[t];
+      const std::size_t n = asked_of(task, config, arm);
+      rows += static_cast<std::uint64_t>(config.repeat) * n;
+      for (std::size_t i = 0; i < n; ++i) rows += count_order_probes(task.items[i], config.probes);
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 Result<std::vector<Unit>> make_plan(const Config& config, const kit::Kit& kit) {
   Result<std::vector<std::size_t>> tasks = chosen_tasks(config, kit);
   if (!tasks) return fail(tasks.error());
   if (Result<void> known = check_readings(config, kit, *tasks); !known) return fail(known.error());
-  std::uint64_t rows = 0;
-  for (const std::size_t t : *tasks) rows += kit.tasks[t].items.size();
-  rows *= static_cast<std::uint64_t>(config.repeat) * config.arms.size();
-  if (config.limit == 0 && rows > kMostRows) {
-    return fail(Error::Code::BadInput, "--repeat " + std::to_string(config.repeat) + " makes " +
-                                           std::to_string(rows) + " rows; at most " +
-                                           std::to_string(kMostRows) + " go into one run");
+  if (most_rows(config, kit, *tasks) > kMostRows) {
+    return fail(Error::Code::BadInput,
+                "the plan has over " + std::to_string(kMostRows) +
+                    " rows, probes included; less of --permute or --repeat, or a --limit");
   }
   const std::vector<Place> places = make_places(config, kit, *tasks);
 

@@ -109,6 +109,26 @@ TEST(Plan, ShufflesByItsSeedAloneAndLosesNothing) {
   EXPECT_GT(orders.size(), 1U);
 }
 
+TEST(Plan, CountsProbesAgainstTheMostRowsOfARun) {
+  // 1000 orders of 26 options and the item itself, 20,000 items: 20,020,000 rows.
+  kit::Kit kit = small_kit();
+  kit::Task& task = kit.tasks[0];
+  kit::Item item = task.items[0];
+  item.question.options.clear();
+  for (char c = 'a'; c <= 'z'; ++c) {
+    item.question.options.push_back({.key = std::string(1, c), .description = "", .text = ""});
+  }
+  item.label.reset();
+  task.items.assign(20'000, item);
+  Config config = config_of({small_arm("a", {{"letters", false}})});
+  config.tasks = {task.name};
+  config.probes.permute = 1'000;
+  const auto plan = make_plan(config, kit);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, Error::Code::BadInput);
+  EXPECT_NE(plan.error().message.find("--permute"), std::string::npos) << plan.error().message;
+}
+
 TEST(Plan, RefusesAReadingNoTaskHasAndSaysWhichThereAre) {
   const auto plan = make_plan(config_of({small_arm("a", {{"clooze", false}})}), small_kit());
   ASSERT_FALSE(plan);

@@ -25,7 +25,7 @@ std::vector<std::size_t> order_of(const Config& config, const kit::Task& task,
   const std::size_t at =
       which == "reverse" ? 0 : static_cast<std::size_t>(std::stoul(std::string(which)));
   const int wanted = config.probes.permute == 0 ? 1 : config.probes.permute;
-  return option_orders(item.question.options.size(), wanted, item_seed(config, task, item)).at(at);
+  return option_order(item.question.options.size(), wanted, item_seed(config, task, item), at);
 }
 
 /// What the options of a statement are described by where the kit says nothing of its own.
@@ -77,15 +77,14 @@ std::string negated(std::string_view instructions) {
          std::string(instructions);
 }
 
-std::vector<std::string> order_probes(const kit::Item& item, const Probes& probes) {
-  const std::size_t n = item.question.options.size();
+std::size_t count_order_probes(const kit::Item& item, const Probes& probes) {
   const int wanted = probes.permute == 0 && probes.laws ? 1 : probes.permute;
-  if (n < 2 || wanted == 0) return {};
-  std::vector<std::string> out = {"order:reverse"};
-  if (item.question.type == QuestionType::Score) return out;
-  const std::size_t count = option_orders(n, wanted, 0).size();
-  for (std::size_t i = 1; i < count; ++i) out.push_back("order:" + std::to_string(i));
-  return out;
+  const std::size_t count = count_orders(item.question.options.size(), wanted);
+  return item.question.type == QuestionType::Score ? std::min<std::size_t>(count, 1) : count;
+}
+
+std::string order_probe(std::size_t at) {
+  return at == 0 ? "order:reverse" : "order:" + std::to_string(at);
 }
 
 bool changes_prompt(std::string_view probe) {

@@ -30,9 +30,20 @@ inline constexpr int kManyOrders = 24;
 /// n < 2.
 std::vector<std::vector<std::size_t>> option_orders(std::size_t n, int wanted, std::uint64_t seed);
 
-/// The names of the item's order probes, "order:reverse" first. A score item has only that one: its
-/// options are levels, and levels out of order are another question.
-std::vector<std::string> order_probes(const kit::Item& item, const Probes& probes);
+/// How many option_orders gives, without making them.
+std::size_t count_orders(std::size_t n, int wanted);
+
+/// The order at a place of option_orders, which must be under count_orders; those behind it are not
+/// made.
+std::vector<std::size_t> option_order(std::size_t n, int wanted, std::uint64_t seed,
+                                      std::size_t at);
+
+/// How many order probes an item gets. A score item has only the reverse: its options are levels,
+/// and levels out of order are another question.
+std::size_t count_order_probes(const kit::Item& item, const Probes& probes);
+
+/// The name of the order probe at a place of option_orders: "order:reverse", then "order:1" …
+std::string order_probe(std::size_t at);
 
 /// Whether a reading is asked under a probe of an item. It is when the probe changes what the
 /// reading shows to the model, or how it is asked.
@@ -71,6 +82,7 @@ class ProbeUnits {
   void add(const Unit& plain, std::size_t n, std::vector<Unit>& plan, std::vector<Unit>& later);
 
  private:
+  void add_orders(const Unit& plain, std::vector<Unit>& plan);
   bool takes(const Arm& arm, const kit::Task& task, std::size_t item, std::string_view probe) const;
   /// The items in one unit, as the plain one.
   void add_together(const Unit& plain, std::string_view probe, std::vector<Unit>& plan);

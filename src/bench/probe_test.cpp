@@ -37,6 +37,10 @@ TEST_P(OptionOrders, AreAsManyAsAskedAllDifferentWithoutTheKitsOwn) {
       EXPECT_EQ(orders.front(), std::vector<std::size_t>(kits.rbegin(), kits.rend()));
     }
     EXPECT_EQ(orders, option_orders(n, wanted, seed)) << "a seed means the same orders everywhere";
+    EXPECT_EQ(count_orders(n, wanted), count);
+    for (std::size_t at = 0; at < count; ++at) {
+      ASSERT_EQ(option_order(n, wanted, seed, at), orders[at]) << at;
+    }
   }
 }
 
@@ -83,7 +87,8 @@ TEST(Probe, AnOrderChangesTheListAndNothingElse) {
   const Probed probed = make_probed(config, kit, unit_of(0, 0, "order:reverse"));
   EXPECT_NE(prompt_of(probed).find("[A] c: \n[B] b: beta\n[C] a: alpha"), std::string::npos);
   std::set<std::string> prompts;
-  for (const std::string& name : order_probes(kit.tasks[0].items[0], config.probes)) {
+  for (std::size_t at = 0; at < count_order_probes(kit.tasks[0].items[0], config.probes); ++at) {
+    const std::string name = order_probe(at);
     prompts.insert(prompt_of(make_probed(config, kit, unit_of(0, 0, name))));
   }
   EXPECT_EQ(prompts.size(), 5U);
@@ -92,7 +97,8 @@ TEST(Probe, AnOrderChangesTheListAndNothingElse) {
 TEST(Probe, LevelsAreOnlyReversed) {
   kit::Item item = small_kit().tasks[0].items[0];
   item.question.type = decision::QuestionType::Score;
-  EXPECT_EQ(order_probes(item, {.permute = kAllOrders}), std::vector<std::string>{"order:reverse"});
+  EXPECT_EQ(count_order_probes(item, {.permute = kAllOrders}), 1U);
+  EXPECT_EQ(order_probe(0), "order:reverse");
 }
 
 TEST(Probe, ANegationTurnsLabelAndOwnDescriptionsRound) {

@@ -35,16 +35,33 @@ std::vector<std::size_t> ProbeUnits::companions(std::size_t task, std::size_t it
   return out;
 }
 
+void ProbeUnits::add_orders(const Unit& plain, std::vector<Unit>& plan) {
+  const Arm& arm = config_.arms[plain.arm];
+  const kit::Task& task = kit_.tasks[plain.task];
+  std::vector<std::pair<std::size_t, std::size_t>> counted;  // item, its orders
+  std::size_t longest = 0;
+  for (const std::size_t i : plain.items) {
+    const std::size_t orders = count_order_probes(task.items[i], config_.probes);
+    if (orders == 0 || !takes(arm, task, i, order_probe(0))) continue;  // of all orders alike
+    counted.emplace_back(i, orders);
+    longest = std::max(longest, orders);
+  }
+  for (std::size_t at = 0; at < longest; ++at) {
+    Unit unit{.arm = plain.arm, .task = plain.task, .items = {}, .repeat = plain.repeat};
+    unit.probe = order_probe(at);
+    for (const auto& [item, orders] : counted) {
+      if (at < orders) unit.items.push_back(item);
+    }
+    plan.push_back(std::move(unit));
+  }
+}
+
 void ProbeUnits::add_together(const Unit& plain, std::string_view probe, std::vector<Unit>& plan) {
   const Arm& arm = config_.arms[plain.arm];
   const kit::Task& task = kit_.tasks[plain.task];
   Unit unit{.arm = plain.arm, .task = plain.task, .items = {}, .repeat = plain.repeat};
   unit.probe = probe;
   for (const std::size_t i : plain.items) {
-    if (probe.starts_with("order:")) {
-      const auto names = order_probes(task.items[i], config_.probes);
-      if (std::ranges::find(names, probe) == names.end()) continue;
-    }
     if (takes(arm, task, i, probe)) unit.items.push_back(i);
   }
   if (!unit.items.empty()) plan.push_back(std::move(unit));
@@ -70,7 +87,6 @@ void ProbeUnits::add(const Unit& plain, std::size_t n, std::vector<Unit>& plan,
                      std::vector<Unit>& later) {
   const Probes& probes = config_.probes;
   const Arm& arm = config_.arms[plain.arm];
-  const kit::Task& task = kit_.tasks[plain.task];
   if (plain.repeat != 0) return;
   const bool together = suits(arm.seat, "beside");
   for (const std::size_t i : plain.items) {
@@ -82,12 +98,7 @@ void ProbeUnits::add(const Unit& plain, std::size_t n, std::vector<Unit>& plan,
     if (n > 1) add_each(plain, i, "noise:crowd", companions(plain.task, i, n, false), later);
     if (suits(arm.seat, "cold")) add_each(plain, i, "noise:cold", {}, later);
   }
-  std::vector<std::string> orders;  // the longest list of the unit's items
-  for (const std::size_t i : plain.items) {
-    auto names = order_probes(task.items[i], probes);
-    if (names.size() > orders.size()) orders = std::move(names);
-  }
-  for (const std::string& order : orders) add_together(plain, order, later);
+  add_orders(plain, later);
   if (!probes.laws) return;
   for (const char* law : {"law:negation", "law:choice", "law:rename", "law:whitespace"}) {
     add_together(plain, law, later);

@@ -147,6 +147,7 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
                             .arms = {},
                             .tasks = {},
                             .started = utc_stamp(),
+                            .energy = record->energy.get_string("status").value_or(""),
                             .rows = sitting.progress().total,
                             .done_before = sitting.progress().done,
                             .expected_minutes = expected_minutes(config.out, *record)};

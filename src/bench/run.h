@@ -25,6 +25,7 @@ struct Announcement {
   std::string folder, host;
   std::vector<std::string> arms, tasks;
   std::string started;
+  std::string energy;  // "not measured (why)"
   std::size_t rows = 0, done_before = 0;
   std::optional<double> expected_minutes;  // from earlier runs of the same arms on the same kit
 };

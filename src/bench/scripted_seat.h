@@ -24,6 +24,7 @@ class ScriptedSeat : public seat::Seat {
     bool hangs_on_identity = false;  // until it is told to give up
     std::function<decision::FirstPosition(const seat::PositionRequest&)> position = nullptr;
     std::string written = "A";
+    std::optional<seat::Claim> claim = std::nullopt;
   };
   struct Calls {
     std::atomic<int> positions = 0, likelihoods = 0, writes = 0, counts = 0;
@@ -43,6 +44,9 @@ class ScriptedSeat : public seat::Seat {
                                            const seat::Schedule& schedule) override;
   Result<seat::WriteReply> write(const seat::WriteRequest& request,
                                  const seat::Schedule& schedule) override;
+  Result<seat::Claim> claim() override {
+    return script_.claim ? Result<seat::Claim>(*script_.claim) : Seat::claim();
+  }
   void give_up() override {
     given_up_ = true;
     given_up_.notify_all();

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "base/file.h"
 #include "bench/calibration.h"
 #include "bench/prompts.h"
+#include "bench/receipt.h"
 
 namespace deem::bench {
 namespace {
@@ -133,6 +135,24 @@ Json census_json(const CensusResult& census) {
   return out;
 }
 
+/// Tasks an arm with the reading chosen is asked that its fit says nothing of, with commas.
+std::string tasks_without_choice(const Config& config, const kit::Kit& kit,
+                                 const std::vector<Unit>& plan, std::size_t arm) {
+  if (!reads_chosen(config.arms[arm])) return "";
+  std::set<std::size_t> asked;
+  for (const Unit& unit : plan) {
+    if (unit.arm == arm) asked.insert(unit.task);
+  }
+  std::string out;
+  for (const std::size_t t : asked) {
+    const std::string& task = kit.tasks[t].name;
+    if (record::chosen_entry(config.arms[arm].fit, task) == nullptr) {
+      out += (out.empty() ? "" : ", ") + task;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vector<Unit>& plan,
@@ -151,6 +171,10 @@ Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vecto
     }
     if (Result<void> suits = check_fit(config.arms[a], setup.seats[seat].identity, kit); !suits) {
       return fail(where, suits.error());
+    }
+    if (const std::string tasks = tasks_without_choice(config, kit, plan, a); !tasks.empty()) {
+      observer.note(where + ": calibration " + config.arms[a].fit.name + " chose nothing for " +
+                    tasks + "; asked by letters");
     }
     Result<ReadyArm> ready = make_ready(config, kit, plan, a, setup.seats[seat], observer, stop);
     if (!ready) return fail(where, ready.error());
@@ -173,6 +197,10 @@ record::RunRecord make_run_record(const Config& config, const kit::Kit& kit, con
   run.settings = settings_json(config);
   run.host = host_name();
   run.cpu = cpu_name();
+  run.receipt = host_receipt();
+  const Json boards = board_receipt();
+  if (!boards.is_null()) run.receipt.set("boards", boards);
+  run.energy = energy_status(boards);
   run.cores = static_cast<int>(std::thread::hardware_concurrency());
   run.started = utc_stamp();
   run.planned_rows = static_cast<std::int64_t>(planned_rows);

@@ -208,6 +208,11 @@ int run_ask(const Args& args) {
   const bench::Asker asker(*kit, census, *identity, **seat, memo);
   const record::Row row = asker.ask(*arm, {0, 0, {0}, 0}).front();
   const record::Fit* applied = arm->calibration.empty() ? nullptr : &fit;
+  if (applied != nullptr && !any_fitted(row, fit)) {
+    fmt::print(stderr,
+               "note: calibration {} has no entry for any answer here; none is calibrated\n",
+               printable(fit.name, 80));
+  }
   if (flags.json) {
     fmt::print("{}\n", answers_json(row, applied));
     return answers_code(row);

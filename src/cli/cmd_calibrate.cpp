@@ -88,17 +88,28 @@ int run_calibrate(const Args& args) {
                                  .notes = from->notes,
                                  .fit_path = {}};
   record::Fit fit = start_fit(*from, "calibrate", flags.name);
+  std::vector<const score::Calibrated*> written;  // as fit.entries
   for (const score::Calibrated& one : report.fits) {
-    if (one.refused.empty()) fit.entries.push_back(one.entry);
+    if (!one.refused.empty()) continue;
+    if (const auto twin = record::find_same_key(fit.entries, one.entry)) {
+      report.notes.push_back(one.column.text() + ": not in the fit file, which has " +
+                             written[*twin]->column.text() +
+                             " for the same answers; --arm picks the other");
+      continue;
+    }
+    fit.entries.push_back(one.entry);
+    written.push_back(&one);
   }
+  Result<void> saved;
   if (!fit.entries.empty() && !flags.no_fit) {
     report.fit_path = flags.out.empty() ? join_path(flags.path, "calibration.json") : flags.out;
-    if (Result<void> saved = save_fit(report.fit_path, fit); !saved)
-      return report_error(saved.error());
+    saved = save_fit(report.fit_path, fit);
+    if (!saved) report.fit_path.clear();
   }
   if (Result<void> printed = print_document(report, *format); !printed)
     return report_error(printed.error());
-  if (fit.entries.empty()) fmt::print(stderr, "deem: nothing fitted; the table says why\n");
+  if (!saved) return report_error(saved.error());
+  if (fit.entries.empty()) fmt::print(stderr, "deem: nothing fitted; what is printed says why\n");
   return fit.entries.empty() || from->unreadable ? kNotMeasured : kDone;
 }
 

@@ -34,7 +34,8 @@ Result<Chosen> choose_reading(const std::string& path, const ChooseFlags& flags)
   out.chosen = !fit.entries.empty();
   if (!out.chosen || flags.no_fit) return out;
   out.report.fit_path = flags.out.empty() ? join_path(path, "chosen.json") : flags.out;
-  if (Result<void> saved = save_fit(out.report.fit_path, fit); !saved) return fail(saved.error());
+  out.saved = save_fit(out.report.fit_path, fit);
+  if (!out.saved) out.report.fit_path.clear();
   return out;
 }
 
@@ -66,7 +67,8 @@ int run_choose(const Args& args) {
   const report::ChooseReport& report = chosen->report;
   if (Result<void> printed = print_document(report, *format); !printed)
     return report_error(printed.error());
-  if (!chosen->chosen) fmt::print(stderr, "deem: nothing chosen; the tasks say why\n");
+  if (!chosen->saved) return report_error(chosen->saved.error());
+  if (!chosen->chosen) fmt::print(stderr, "deem: nothing chosen; what is printed says why\n");
   return chosen->chosen && !chosen->unreadable ? kDone : kNotMeasured;
 }
 

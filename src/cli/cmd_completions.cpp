@@ -28,17 +28,25 @@ std::string words(std::string_view first) {
 
 // Flags come from the verb's own help, so that a completion can not grow stale.
 std::string bash() {
+  std::string second, nouns;
+  for (const Verb& verb : verbs()) {
+    const auto parts = split(verb.name, ' ');
+    const std::string noun(parts[0]);
+    if (parts.size() < 2 || ("|" + nouns + "|").find("|" + noun + "|") != std::string::npos)
+      continue;
+    nouns += (nouns.empty() ? "" : "|") + noun;
+    second += "  elif [ \"$verb\" = " + noun +
+              " ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n    words=\"" + words(noun) + "\"\n";
+  }
   return fmt::format(R"(_deem() {{
   local cur=${{COMP_WORDS[COMP_CWORD]}} verb=${{COMP_WORDS[1]:-}} words
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     words="{0} --help --version"
-  elif [ "$verb" = kit ] && [ "$COMP_CWORD" -eq 2 ]; then
-    words="{1}"
-  elif [ "$verb" = completions ]; then
+{1}  elif [ "$verb" = completions ]; then
     words="bash zsh fish"
   elif [[ "$cur" == -* ]]; then
-    if [ "$verb" = kit ]; then verb="kit ${{COMP_WORDS[2]}}"; fi
+    case "$verb" in {2}) verb="$verb ${{COMP_WORDS[2]}}" ;; esac
     words=$(deem $verb --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]*')
   else
     local file
@@ -49,7 +57,7 @@ std::string bash() {
 }}
 complete -o filenames -F _deem deem
 )",
-                     words(""), words("kit"));
+                     words(""), second, nouns);
 }
 
 std::string zsh() {
@@ -75,7 +83,7 @@ std::string fish() {
                                       ? "__fish_use_subcommand"
                                       : "__fish_seen_subcommand_from " + std::string(parts[0]);
     if (parts.size() > 1 && parts[0] != noun) {
-      out += fmt::format("complete -c deem -n __fish_use_subcommand -a {} -d 'kits'\n", parts[0]);
+      out += fmt::format("complete -c deem -n __fish_use_subcommand -a {0} -d '{0} …'\n", parts[0]);
     }
     noun = parts.size() > 1 ? parts[0] : std::string_view();
     out += fmt::format("complete -c deem -n '{}' -a {} -d {}\n", condition, parts.back(),

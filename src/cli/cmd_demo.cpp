@@ -73,6 +73,7 @@ int add_page(const std::string& folder, int code) {
   if (const Result<void> written = write_report(path, page, /*force=*/false); !written) {
     return report_error(written.error());
   }
+  std::fflush(stdout);  // what was printed there comes first
   fmt::print(stderr, "page    {}\n", path);
   return code;
 }
@@ -82,7 +83,8 @@ int add_page(const std::string& folder, int code) {
 int run_demo(const Args& args) {
   CLI::App app(
       "Ask the bundled kit of a local model by its letters, by the likelihoods of texts and by\n"
-      "written answers, and print the scored table.\n\n"
+      "written answers, all once more in reverse order and one item a task under noise, print the\n"
+      "scored table, choose a reading for each task, and leave a page to look at (report.html).\n\n"
       "  deem demo --model SmolLM2-135M-Instruct.Q4_1.gguf\n",
       "deem demo");
   std::string model, out, format_name = "text";
@@ -136,6 +138,7 @@ int run_demo(const Args& args) {
   } else if (!quiet && chosen->chosen) {
     fmt::print(stderr, "fit     {}\n", chosen->report.fit_path);
   }
+  if (!chosen->saved) return report_error(chosen->saved.error());
   return add_page(config.out, code);
 }
 

@@ -1,6 +1,7 @@
 #include "cli/fit_rows.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "base/clock.h"
@@ -50,6 +51,7 @@ Result<FitRows> open_fit_rows(const std::string& path, const std::vector<std::st
   Gathered gathered;
   gather(path, false, gathered);
   out.unreadable = gathered.unreadable;
+  out.notes.insert(out.notes.end(), gathered.heading.notes.begin(), gathered.heading.notes.end());
   for (record::Row& row : gathered.rows) {
     // gather escapes names; those of run.json are compared the same way.
     const bool wanted = std::ranges::any_of(taken, [&](const std::string& name) {
@@ -58,7 +60,6 @@ Result<FitRows> open_fit_rows(const std::string& path, const std::vector<std::st
     if (wanted) out.rows.push_back(std::move(row));
   }
   if (out.rows.empty()) return fail(Error::Code::NotFound, path + ": holds no rows to fit on");
-  if (run->ended.empty()) out.notes.push_back(path + ": the run is not finished");
   out.source = {.kit_name = run->kit_name,
                 .kit_digest = run->kit_digest,
                 .rows_sha256 = *digest,
@@ -77,6 +78,12 @@ record::Fit start_fit(const FitRows& from, const std::string& by, const std::str
 }
 
 Result<void> save_fit(const std::string& path, const record::Fit& fit) {
+  std::error_code none;
+  const auto kind = std::filesystem::status(path, none).type();
+  if (kind != std::filesystem::file_type::not_found &&
+      kind != std::filesystem::file_type::regular) {
+    return fail(Error::Code::BadInput, path + ": is no regular file; name another --out");
+  }
   const Result<std::string> there = read_file(path, std::size_t{1} << 20);
   const bool ours = there && there->find("\"deem.fit/") != std::string::npos;  // readable or not
   if (file_exists(path) && !ours && !record::load_fit(path)) {

@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -7,6 +8,8 @@
 #include "cli/verbs.h"
 
 int main(int argc, char** argv) {
+  // A file at its size limit is a write that fails, with a message, as on a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     const int code = deem::cli::run_command_line({argv + 1, argv + argc});
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

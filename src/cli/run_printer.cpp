@@ -61,9 +61,10 @@ void RunPrinter::announce(const bench::Announcement& a) {
           ? fmt::format("about {} by earlier runs", human_duration(*a.expected_minutes * 60))
           : std::string("not known yet, no earlier run of these arms");
   fmt::print(stderr,
-             "start {}  box {}  boards not read\n"
+             "start {}  box {}  joules {}\n"
              "  arms {}  tasks {}\n  rows {}{}  expected time {}\n  into {}\n",
-             a.started, a.host, joined(a.arms), joined(a.tasks), a.rows,
+             a.started, a.host, a.energy.empty() ? "not measured" : a.energy, joined(a.arms),
+             joined(a.tasks), a.rows,
              a.done_before > 0 ? fmt::format(" ({} there already)", a.done_before) : "", expect,
              a.folder);
 }

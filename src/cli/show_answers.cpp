@@ -53,6 +53,16 @@ const record::FitEntry* entry_of(const record::Fit& fit, const record::Row& row,
 
 }  // namespace
 
+bool any_fitted(const record::Row& row, const record::Fit& fit) {
+  for (const auto& [name, reading] : row.readings) {
+    for (const std::string& variant : score::variants_of(reading)) {
+      const record::FitEntry* entry = entry_of(fit, row, name, reading, variant);
+      if (entry != nullptr && score::fitted_answer(row, reading, variant, *entry)) return true;
+    }
+  }
+  return false;
+}
+
 std::string answers_json(const record::Row& row, const record::Fit* fit) {
   codec::Json list = codec::Json::array();
   const auto add = [&](const std::string& column, const score::Answer& answer, bool calibrated) {

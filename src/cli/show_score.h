@@ -25,6 +25,8 @@ int answers_code(const record::Row& row);
 
 /// The row without its checksum, and `answers`: each variant's `column`, `choice` and `probs` in
 /// the order of `keys`, and whether a fit made them (`calibrated`, `fit`).
+/// Whether any answer of an asked row is calibrated by the fit.
+bool any_fitted(const record::Row& row, const record::Fit& fit);
 std::string answers_json(const record::Row& row, const record::Fit* fit = nullptr);
 
 /// One row's answers under every variant, for a person; void and failed readings on stderr.

@@ -26,6 +26,11 @@ constexpr std::array kVerbs = {
     Verb{"kit show", "what is in a kit; one item's prompt", run_kit_show},
     Verb{"kit import", "turn another format into a kit of ours", run_kit_import},
     Verb{"kit freeze", "write a kit's manifest of digests", run_kit_freeze},
+    Verb{"board list", "the boards of this box, their processes, and findings", run_board_list},
+    Verb{"board log", "log what the boards draw, for days", run_board_log},
+    Verb{"board pin", "is a seat's model on the named boards and nowhere else", run_board_pin},
+    Verb{"receipt check", "what differs between two runs' boxes, kits and builds",
+         run_receipt_check},
     Verb{"completions", "shell completions for bash, zsh or fish", run_completions},
 };
 

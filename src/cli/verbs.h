@@ -58,6 +58,10 @@ int run_kit_check(const Args& args);
 int run_kit_show(const Args& args);
 int run_kit_import(const Args& args);
 int run_kit_freeze(const Args& args);
+int run_board_list(const Args& args);
+int run_board_log(const Args& args);
+int run_board_pin(const Args& args);
+int run_receipt_check(const Args& args);
 int run_completions(const Args& args);
 
 }  // namespace deem::cli

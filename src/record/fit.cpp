@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/file.h"
 #include "record/fields.h"
@@ -169,6 +170,7 @@ Result<FitEntry> parse_entry(const Json& json) {
                .after = {}};
   if (out.task.empty()) out.options = in.integer("options");
   if (out.mode != "readout" && out.mode != "generate") in.note("mode has an unknown value");
+  if (out.n < 0 || out.states < 0) in.note("n or states is below 0");
   out.before = parse_figures(json.find("before"), in);
   out.after = parse_figures(json.find("after"), in);
   if (in.problem()) return fail(Error::Code::Corrupt, *in.problem());
@@ -180,11 +182,24 @@ Result<FitEntry> parse_entry(const Json& json) {
   return out;
 }
 
+auto key_of(const FitEntry& e) {
+  return std::tie(e.task, e.type, e.options, e.mode, e.reading, e.variant, e.policy,
+                  e.prompt_digest);
+}
+
 std::string told(const std::optional<std::string>& value) {
   return value && !value->empty() ? value->substr(0, 80) : "not told";
 }
 
 }  // namespace
+
+std::optional<std::size_t> find_same_key(const std::vector<FitEntry>& entries,
+                                         const FitEntry& entry) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (key_of(entries[i]) == key_of(entry)) return i;
+  }
+  return std::nullopt;
+}
 
 Json to_json(const Fit& fit) {
   Json out = Json::object();
@@ -252,8 +267,14 @@ Result<Fit> parse_fit(const Json& json) {
     ++place;
     Result<FitEntry> entry = parse_entry(item);
     if (!entry) return fail("entry " + std::to_string(place), entry.error());
+    const auto twin = find_same_key(out.entries, *entry);
+    if (twin) {
+      in.note("entry " + std::to_string(place) + " is for the same answers as entry " +
+              std::to_string(*twin + 1));
+    }
     out.entries.push_back(std::move(*entry));
   }
+  if (out.entries.empty()) in.note("entries is empty: nothing was fitted");
   if (in.problem()) return fail(Error::Code::Corrupt, *in.problem());
   return out;
 }

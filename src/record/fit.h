@@ -78,6 +78,11 @@ FitModel fit_model(const codec::Json& identity);
 /// template must all be as they were.
 std::optional<std::string> difference(const FitModel& fitted, const FitModel& found);
 
+/// The place of an entry that is for the same answers as `entry`, or none: of two such the second
+/// would never be used.
+std::optional<std::size_t> find_same_key(const std::vector<FitEntry>& entries,
+                                         const FitEntry& entry);
+
 /// The entry for an answer: of its task, else for any task of its type and number of options.
 /// `prompt_digest` is compared where the entry has one. nullptr: none.
 struct FitQuery {

@@ -89,7 +89,26 @@ INSTANTIATE_TEST_SUITE_P(
         Corruption{"0.1\n", "1.1\n", "knots"},
         Corruption{"\"mode\": \"readout\"", "\"mode\": \"guess\"", "mode"},
         Corruption{"\"valid_for\"", "\"valid\"", "valid_for is missing"},
+        Corruption{"\"n\": 60,\n   \"states\"", "\"n\": -60,\n   \"states\"", "below 0"},
         Corruption{"\"n\": 60,\n   \"states\"", "\"n\": \"60\",\n   \"states\"", "n is missing"}));
+
+TEST(FitFile, WithoutEntriesSaysThatNothingWasFitted) {
+  Fit fit = whole();
+  fit.entries.clear();
+  const auto read = parse_fit(std::string_view(format_fit(fit)));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "entries is empty: nothing was fitted");
+}
+
+TEST(FitFile, TwoEntriesForTheSameAnswersAreRefused) {
+  Fit fit = whole();
+  const std::string n = std::to_string(fit.entries.size() + 1);
+  fit.entries.push_back(fit.entries.front());
+  fit.entries.back().n = 31;
+  const auto read = parse_fit(std::string_view(format_fit(fit)));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "entry " + n + " is for the same answers as entry 1");
+}
 
 FitModel model() {
   return {.kind = "local", .model = "", .digest = "sha256:1", .template_sha256 = "t"};

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -10,6 +12,21 @@ using codec::Json;
 using decision::LettersReading;
 using decision::TextScore;
 using Round = ReadingRecord::Round;
+
+constexpr double kMostNats = 1e9;     // of a logprob or a text's sum; no model gives so much
+constexpr double kMostSeconds = 1e9;  // 32 years
+
+/// A time in seconds as figures can be made of it.
+double seconds_of(Fields& in, std::string_view key, std::optional<double> value) {
+  if (value && !(*value >= 0 && *value <= kMostSeconds)) {
+    in.note(std::string(key) + " is out of range");
+    return 0;
+  }
+  return value.value_or(0);
+}
+
+/// null where a server gave what no model gives: its row is void and must be readable.
+Json nats(double value) { return std::abs(value) <= kMostNats ? Json(value) : Json(); }
 
 std::string_view to_string(ReadingRecord::Kind kind) {
   switch (kind) {
@@ -46,7 +63,7 @@ Json to_json(const Round& round) {
   for (const std::size_t option : round.options) options.push(static_cast<std::uint64_t>(option));
   out.set("options", std::move(options));
   Json logprobs = Json::array();
-  for (const auto& lp : round.letters.logprobs) logprobs.push(lp ? finite(*lp) : Json());
+  for (const auto& lp : round.letters.logprobs) logprobs.push(lp ? nats(*lp) : Json());
   out.set("logprobs", std::move(logprobs));
   set_optional(out, "bound", round.letters.bound);
   out.set("mass_letters", finite(round.letters.mass_letters));
@@ -93,7 +110,13 @@ std::vector<Round> read_rounds(Fields& in, const Json& list) {
     for (const Json& lp : fields.list("logprobs")) {
       round.letters.logprobs.push_back(lp.is_number() ? std::optional(lp.as_double())
                                                       : std::nullopt);
+      if (lp.is_number() && !(std::abs(lp.as_double()) <= kMostNats)) {
+        fields.note("a logprob is out of range");
+      }
     }
+    auto sorted = round.options;
+    std::ranges::sort(sorted);
+    if (std::ranges::adjacent_find(sorted) != sorted.end()) fields.note("an option is named twice");
     if (round.options.size() != round.letters.logprobs.size()) {
       fields.note("options and logprobs differ in length");
     }
@@ -111,7 +134,7 @@ std::vector<Round> read_rounds(Fields& in, const Json& list) {
 }
 
 Json to_json(const TextScore& text) {
-  return Json::array({finite(text.sum), static_cast<std::uint64_t>(text.tokens),
+  return Json::array({nats(text.sum), static_cast<std::uint64_t>(text.tokens),
                       static_cast<std::uint64_t>(text.bytes)});
 }
 
@@ -122,6 +145,7 @@ std::optional<TextScore> read_text(const Json& json) {
       tokens.as_int() < 0 || bytes.as_int() < 0) {
     return std::nullopt;
   }
+  if (sum.is_number() && !(std::abs(sum.as_double()) <= kMostNats)) return std::nullopt;
   const double value = sum.is_null() ? std::numeric_limits<double>::quiet_NaN() : sum.as_double();
   return TextScore{value, static_cast<std::size_t>(tokens.as_int()),
                    static_cast<std::size_t>(bytes.as_int())};
@@ -233,9 +257,9 @@ Result<ReadingRecord> parse_reading(const Json& json) {
   reading.census_tokens = json.get_int("census_tokens");
   reading.prompt_ms = json.get_double("prompt_ms");
   reading.total_ms = json.get_double("total_ms");
-  reading.planned_to_done_s = in.number("planned_to_done_s");
-  reading.sent_to_done_s = in.number("sent_to_done_s");
-  reading.prior_s = json.get_double("prior_s").value_or(0);
+  reading.planned_to_done_s = seconds_of(in, "planned_to_done_s", in.number("planned_to_done_s"));
+  reading.sent_to_done_s = seconds_of(in, "sent_to_done_s", in.number("sent_to_done_s"));
+  reading.prior_s = seconds_of(in, "prior_s", json.get_double("prior_s"));
   reading.calls = static_cast<int>(in.integer("calls"));
   reading.group = static_cast<int>(json.get_int("group").value_or(1));
   reading.finish_reason = json.get_string("finish_reason");

@@ -145,6 +145,44 @@ TEST(RowFormat, NamesTheMemberThatIsWrong) {
   EXPECT_NE(row.error().message.find("arm"), std::string::npos) << row.error().message;
 }
 
+struct Hostile {
+  const char *from, *to, *says;
+};
+class RowOutOfRange : public testing::TestWithParam<Hostile> {};
+
+TEST_P(RowOutOfRange, IsRefusedByName) {
+  std::string line = format_row(sample_row());
+  line.resize(line.rfind(",\"crc\":"));
+  const std::size_t at = line.find(GetParam().from);
+  ASSERT_NE(at, std::string::npos) << line;
+  const std::size_t end = line.find_first_of(",]}", at + std::string(GetParam().from).size());
+  line.replace(at, end - at, std::string(GetParam().from) + GetParam().to);
+  const Result<Row> row = parse_row(with_crc(line));
+  ASSERT_FALSE(row) << line;
+  EXPECT_NE(row.error().message.find(GetParam().says), std::string::npos) << row.error().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, RowOutOfRange,
+    testing::Values(Hostile{"\"texts\":[[", "-1e308", "[sum, tokens, bytes]"},
+                    Hostile{"\"logprobs\":[", "1e300", "a logprob is out of range"},
+                    Hostile{"\"options\":[0,", "0", "an option is named twice"},
+                    Hostile{"\"planned_to_done_s\":", "1e300", "planned_to_done_s is out of range"},
+                    Hostile{"\"sent_to_done_s\":", "-1", "sent_to_done_s is out of range"},
+                    Hostile{"\"temperature\":", "0", "temperature is out of range"},
+                    Hostile{"\"noul_slope\":", "0", "noul_slope is out of range"},
+                    Hostile{"\"noul_bias\":", "1e300", "noul_bias is out of range"}));
+
+TEST(RowFormat, WhatNoModelGivesIsWrittenAsNullSoThatTheRowCanBeRead) {
+  Row row = sample_row();
+  row.readings["cloze"].texts[0].sum = -1e300;
+  row.readings["letters"].rounds[0].letters.logprobs[0] = -1e300;
+  const Result<Row> again = parse_row(format_row(row));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(std::isnan(again->readings.at("cloze").texts[0].sum));
+  EXPECT_FALSE(again->readings.at("letters").rounds[0].letters.logprobs[0]);
+}
+
 TEST(RowsFile, ToleratesATornLastLineAndNamesABadOneBefore) {
   const std::string good = format_row(sample_row("1")) + "\n";
   const std::string other = format_row(sample_row("2")) + "\n";

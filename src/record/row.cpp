@@ -135,6 +135,10 @@ Result<Row> from_json(const Json& json) {
     row.constants.temperature = constants->get_double("temperature").value_or(0.85);
     row.constants.noul_slope = constants->get_double("noul_slope").value_or(1.829074);
     row.constants.noul_bias = constants->get_double("noul_bias").value_or(0);
+    const decision::Constants& c = row.constants;
+    if (!(c.temperature >= 1e-6 && c.temperature <= 1e6)) in.note("temperature is out of range");
+    if (!(c.noul_slope >= 1e-6 && c.noul_slope <= 1e6)) in.note("noul_slope is out of range");
+    if (!(std::abs(c.noul_bias) <= 1e6)) in.note("noul_bias is out of range");
   } else {
     in.note("constants is missing");
   }

@@ -27,6 +27,7 @@ Json to_json(const ArmRecord& arm) {
   set_optional(out, "wall_s", arm.wall_s);
   if (!arm.startup.is_null()) out.set("startup", arm.startup);
   if (!arm.memory.is_null()) out.set("memory", arm.memory);
+  if (!arm.pin.is_null()) out.set("pin", arm.pin);
   return out;
 }
 
@@ -53,6 +54,8 @@ std::string format_run(const RunRecord& run) {
   out.set("started", run.started);
   out.set("ended", run.ended);
   out.set("planned_rows", run.planned_rows);
+  if (!run.receipt.is_null()) out.set("receipt", run.receipt);
+  if (!run.energy.is_null()) out.set("energy", run.energy);
   Json arms = Json::array();
   for (const ArmRecord& arm : run.arms) arms.push(to_json(arm));
   out.set("arms", std::move(arms));
@@ -85,6 +88,8 @@ Result<RunRecord> parse_run(std::string_view text) {
   run.started = in.text("started");
   run.ended = in.text("ended");
   run.planned_rows = in.integer("planned_rows");
+  run.receipt = member(*json, "receipt");
+  run.energy = member(*json, "energy");
   for (const Json& item : in.list("arms")) {
     Fields arm_in(item);
     ArmRecord arm;
@@ -99,6 +104,7 @@ Result<RunRecord> parse_run(std::string_view text) {
     arm.wall_s = item.get_double("wall_s");
     arm.startup = member(item, "startup");
     arm.memory = member(item, "memory");
+    arm.pin = member(item, "pin");
     if (arm_in.problem()) in.note("arms: " + *arm_in.problem());
     run.arms.push_back(std::move(arm));
   }

@@ -24,6 +24,7 @@ struct ArmRecord {
   std::optional<double> wall_s;  // time spent asking, over all sittings
   codec::Json startup;           // null, or {"load_s", "ready_s", "first_answer_s"}
   codec::Json memory;            // null, or {"status", "what", "peak_bytes"}
+  codec::Json pin;               // null, or docs/formats/run.md "pin"
 };
 
 /// run.json: what was run on what. Rows lie beside it in rows.jsonl.
@@ -35,6 +36,8 @@ struct RunRecord {
   int cores = 0;
   std::string started, ended;  // UTC; ended "" while it runs or was interrupted
   std::int64_t planned_rows = 0;
+  codec::Json receipt;  // null in older runs, or docs/formats/run.md "receipt"
+  codec::Json energy;   // null, or {"status", "boards", "idle_s", "period_s"}
   std::vector<ArmRecord> arms;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "record/fields.h"
 #include "report/fit_report.h"
 #include "report/format.h"
 #include "report/json_parts.h"
@@ -17,6 +18,8 @@ using Method = Calibrator::Method;
 using record::FitFigures;
 using score::Calibrated;
 using score::MethodFigures;
+
+constexpr double kFlat = 1e3;  // a temperature from which on all options are equally likely
 
 std::string scope_of(const Calibrated& fit) {
   if (!fit.entry.task.empty()) return printable(fit.entry.task, 30);
@@ -108,7 +111,7 @@ Json to_json(const Calibrated& fit) {
   if (!fit.refused.empty()) return out;
   out.set("held_out_by", fit.entry.held_out_by);
   out.set("method", decision::to_string(fit.entry.calibrator.method));
-  out.set("own_log_loss_before", fit.own_before);
+  out.set("own_log_loss_before", known(fit.own_before));
   out.set("own_log_loss_after", fit.own_after);
   Json tried = Json::array();
   for (const MethodFigures& method : fit.tried) tried.push(to_json(method));
@@ -128,7 +131,7 @@ std::string describe(const Calibrator& calibrator) {
       std::string out;
       for (const auto& [options, value] : calibrator.temperatures) {
         if (!out.empty()) out += ", ";
-        out += fmt::format("T {:.3g}", value);
+        out += value >= kFlat ? "flat" : fmt::format("T {:.3g}", value);
         if (options > 0) out += fmt::format(" of {}", options);
       }
       return out;
@@ -170,7 +173,7 @@ std::string as_markdown(const CalibrateReport& report) {
 std::string as_json(const CalibrateReport& report) {
   Json out = Json::object();
   out.set("schema", "deem.calibrate/1");
-  out.set("run", report.run);
+  out.set("run", record::lossy_utf8(report.run));
   out.set("seed", static_cast<std::uint64_t>(score::kScoreSeed));
   out.set("fit", report.fit_path.empty() ? Json() : Json(report.fit_path));
   Json fits = Json::array();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "record/fields.h"
 #include "report/fit_report.h"
 #include "report/format.h"
 #include "report/json_parts.h"
@@ -212,6 +213,7 @@ std::string as_markdown(const ChooseReport& report) {
     out += "\n## " + cell(title(choice)) + "\n\n";
     if (!choice.refused.empty()) {
       out += "- nothing chosen: " + cell(choice.refused) + "\n";
+      for (const std::string& note : choice.notes) out += "- " + cell(note) + "\n";
       continue;
     }
     out += as_markdown(candidates_table(choice, report.shown)) + "\n";
@@ -246,7 +248,7 @@ Section as_section(const ChooseReport& report) {
 std::string as_json(const ChooseReport& report) {
   Json out = Json::object();
   out.set("schema", "deem.choose/1");
-  out.set("run", report.run);
+  out.set("run", record::lossy_utf8(report.run));
   out.set("by", score::to_string(report.by));
   out.set("seed", static_cast<std::uint64_t>(score::kScoreSeed));
   out.set("fit", report.fit_path.empty() ? Json() : Json(report.fit_path));

@@ -37,10 +37,12 @@ std::string pad(std::string text, std::size_t width, bool right) {
 }
 
 std::string cell(std::string_view text) {
+  std::string line(text);
+  std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(line, std::string::npos)) {
     if (c == '|' || c == '<') out += '\\';
-    out += c == '\n' || c == '\r' ? ' ' : c;
+    out += c;
   }
   return out;
 }

@@ -129,7 +129,7 @@ void fit_entry(const RawSample& sample, const CalibrateOptions& options, Calibra
   const auto after = losses(sample, all, best->calibrator);
   const auto n = static_cast<double>(sample.size());
   out.own_after = after->log_loss / n;
-  out.own_before = before ? before->log_loss / n : out.own_after;
+  if (before) out.own_before = before->log_loss / n;
   const auto none = std::ranges::find(out.tried, Method::None, &MethodFigures::method);
   if (none != out.tried.end()) out.entry.before = none->held_out;
   out.entry.calibrator = best->calibrator;
@@ -190,7 +190,7 @@ std::vector<Calibrated> calibrate(std::span<const Row> rows, const CalibrateOpti
   std::map<std::string, std::vector<const Row*>> by_task;
   std::map<std::pair<decision::QuestionType, std::size_t>, std::vector<const Row*>> by_shape;
   for (const Row& row : rows) {
-    if (!row.probe.empty()) continue;
+    if (row.repeat != 0 || !row.probe.empty()) continue;
     if (!by_task.contains(row.task)) tasks.push_back(row.task);
     by_task[row.task].push_back(&row);
     by_shape[{row.type, row.keys.size()}].push_back(&row);

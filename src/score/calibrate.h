@@ -37,12 +37,16 @@ struct Calibrated {
   std::vector<MethodFigures> tried = {};
   std::optional<MethodFigures> picked = {};  // choosing the method included: it is picked anew
                                              // without each part
-  double own_before = 0, own_after = 0;      // mean log loss on the very items; after ≤ before
-  record::FitEntry entry = {};               // its calibrator fitted on all items
+  // Mean log loss on the very items; after ≤ before. No `before` where the reading has no
+  // constants of its own (a bare score).
+  std::optional<double> own_before = {};
+  double own_after = 0;
+  record::FitEntry entry = {};  // its calibrator fitted on all items
 };
 
 /// Fits every column on every task of its arm, then on all items of a type and number of options
-/// where several tasks have them. Pure; the same rows and seed give the same constants.
+/// where several tasks have them. Repeats of an item are no further evidence, so only the first
+/// counts. Pure; the same rows and seed give the same constants.
 std::vector<Calibrated> calibrate(std::span<const record::Row> rows,
                                   const CalibrateOptions& options = {});
 

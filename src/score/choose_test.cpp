@@ -296,7 +296,7 @@ TEST(Calibrate, ImprovesAnOversureReadingOnItemsHeldOut) {
   EXPECT_LT(one.entry.after->log_loss, one.entry.before->log_loss - 0.2);
   ASSERT_TRUE(one.picked->brier_difference);
   EXPECT_LT(one.picked->brier_difference->high, 0);
-  EXPECT_LE(one.own_after, one.own_before);
+  EXPECT_LE(one.own_after, one.own_before.value());
   EXPECT_EQ(one.entry.held_out_by, "state");
   EXPECT_EQ(one.entry.n, 300);
 }
@@ -321,6 +321,20 @@ TEST(Calibrate, LeavesProbeRowsOutAsChooseDoes) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].entry, b[i].entry);
   const auto x = choose(plain, {}), y = choose(probed, {});
   ASSERT_EQ(x.at(0).candidates.size(), y.at(0).candidates.size());
+}
+
+TEST(Calibrate, RepeatsOfAnItemAreNoFurtherEvidence) {
+  const std::vector<Row> plain = rows_of(60, 9);
+  std::vector<Row> repeated = plain;
+  for (int repeat = 1; repeat < 4; ++repeat) {
+    for (Row row : rows_of(60, static_cast<unsigned>(20 + repeat))) {
+      row.repeat = repeat;
+      repeated.push_back(std::move(row));
+    }
+  }
+  const auto a = calibrate(plain), b = calibrate(repeated);
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].entry, b[i].entry);
 }
 
 TEST(Calibrate, DoesNotDependOnTheOrderOfRows) {

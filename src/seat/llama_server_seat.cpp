@@ -73,6 +73,22 @@ class LlamaServerSeat : public Seat {
 
   void give_up() override { remote_.give_up(); }
 
+  /// It tells its slots and their context, and no memory.
+  Result<Claim> claim() override {
+    const auto props = tokenizer_.get_json("/props");
+    if (!props) return fail(props.error());
+    Claim out{.slots = props->get_int("total_slots"), .text = "/props:"};
+    if (const codec::Json* settings = props->find("default_generation_settings")) {
+      out.context = settings->get_int("n_ctx");
+    }
+    out.text += " n_ctx " + (out.context ? std::to_string(*out.context) : "not told") +
+                " a slot, total_slots " + (out.slots ? std::to_string(*out.slots) : "not told");
+    if (const auto slots = tokenizer_.get_json("/slots"); slots && slots->is_array()) {
+      out.text += "; /slots: " + std::to_string(slots->items().size());
+    }
+    return out;
+  }
+
   Result<std::int64_t> count_plain(const std::string& text) override {
     const auto list = tokenizer_.tokenize(text, true, false, remote_.deadline());
     if (!list) return fail(list.error());

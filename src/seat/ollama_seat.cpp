@@ -84,6 +84,27 @@ class OllamaSeat : public Seat {
   }
   void give_up() override { remote_.give_up(); }
 
+  /// size_vram is what Ollama planned, not what any board holds, and names no board.
+  Result<Claim> claim() override {
+    const auto model = served_model();
+    if (!model) return fail(model.error());
+    auto running = get_json("/api/ps");
+    if (!running) return fail(running.error());
+    const codec::Json* entry = find_model(*running, **model);
+    if (entry == nullptr) return unsupported("/api/ps does not list the model: it is not loaded");
+    Claim out{.total_bytes = entry->get_int("size"),
+              .vram_bytes = entry->get_int("size_vram"),
+              .context = entry->get_int("context_length"),
+              .text = "/api/ps:"};
+    const auto say = [&](const char* what, const std::optional<std::int64_t>& value) {
+      out.text += std::string(" ") + what + " " + (value ? std::to_string(*value) : "not told");
+    };
+    say("size", out.total_bytes);
+    say("size_vram", out.vram_bytes);
+    say("context_length", out.context);
+    return out;
+  }
+
   Result<std::int64_t> count_plain(const std::string&) override {
     return unsupported("Ollama has no tokenizer route");
   }

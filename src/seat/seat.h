@@ -103,6 +103,13 @@ struct WriteReply {
   Timing timing{};
 };
 
+/// What a server says of where its model sits: its own word, not evidence. Absent: not told.
+struct Claim {
+  std::optional<std::int64_t> total_bytes{}, vram_bytes{};  // of the model; of that, on boards
+  std::optional<std::int64_t> context{}, slots{};           // tokens a slot holds; slots
+  std::string text{};                                       // for people, with the route it is from
+};
+
 /// Ids of the letters after this seat's template; proof that each adds exactly one token and all
 /// differ. Where ids are not to be had, `how` says what was checked instead.
 struct LetterProof {
@@ -146,6 +153,11 @@ class Seat {
 
   /// Bytes of memory the server says it holds now. Errors: Unsupported where it says nothing.
   virtual Result<std::int64_t> resident_bytes() {
+    return fail(Error::Code::Unsupported, "the server does not say");
+  }
+
+  /// What the server says of where its model sits. Errors: Unsupported where it says nothing.
+  virtual Result<Claim> claim() {
     return fail(Error::Code::Unsupported, "the server does not say");
   }
 

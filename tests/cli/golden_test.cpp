@@ -138,9 +138,12 @@ TEST_P(Golden, HoldsItsOutputAndExitCode) {
     std::vector<std::string> argv = words_of(expanded(steps[i].command));
     ASSERT_EQ(argv.at(0), "deem") << "a command begins with deem";
     argv[0] = DEEM_PROGRAM;
-    const Result<Finished> done = run_process(
-        {.argv = argv, .environment = {"LANG=C.UTF-8", "HOME=" + folder_}, .folder = folder_},
-        Seconds(120));
+    const Result<Finished> done =
+        run_process({.argv = argv,
+                     .environment = {"LANG=C.UTF-8", "HOME=" + folder_,
+                                     "DEEM_BOARDS=" + kData + "/boards/two.json"},
+                     .folder = folder_},
+                    Seconds(120));
     ASSERT_TRUE(done) << done.error().message;
     got[i].exit = done->ending.signal != 0 ? 128 + done->ending.signal : done->ending.code;
     got[i].out = folded(done->output);

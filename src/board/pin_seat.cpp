@@ -1,0 +1,50 @@
+#include "board/pin_seat.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "board/serving.h"
+
+namespace deem::board {
+namespace {
+
+bool is_accelerator(const BoardInfo& board) { return board.source != "rapl"; }
+
+}  // namespace
+
+std::vector<BoardMemory> memory_of(const std::vector<BoardInfo>& boards) {
+  std::vector<BoardMemory> out;
+  for (const BoardInfo& board : boards) {
+    if (is_accelerator(board)) out.push_back({board.id, board.memory_used_mib});
+  }
+  return out;
+}
+
+void read_after(Boards& boards, const std::string& address, PinEvidence& evidence,
+                const std::string& proc) {
+  const Inventory now = boards.inventory();
+  evidence.after = memory_of(now.boards);
+  // A source that can not tell what processes hold says so by this check; none told means nothing.
+  const bool told = std::ranges::none_of(now.checks, [](const Check& check) {
+    return check.name == "memory" && check.verdict == Check::Verdict::NotMeasured;
+  });
+  if (told) {
+    evidence.owned.emplace();
+    for (const BoardProcess& process : now.processes) {
+      evidence.owned->push_back({process.board, static_cast<int>(process.pid), process.used_mib});
+    }
+  }
+  if (address.empty()) {
+    evidence.pids = {static_cast<int>(::getpid())};
+    return;
+  }
+  const Result<Serving> serving = serving_processes(address, proc);
+  if (serving) {
+    evidence.pids = serving->pids;
+  } else {
+    evidence.no_pids = serving.error().message;
+  }
+}
+
+}  // namespace deem::board
