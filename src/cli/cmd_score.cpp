@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/gather_rows.h"
+#include "cli/price_flags.h"
 #include "cli/show_score.h"
 #include "cli/verbs.h"
 #include "report/report.h"
@@ -92,13 +93,14 @@ Result<OutputFormat> parse_output_format(std::string_view name) {
 }
 
 int show_score(const std::vector<std::string>& paths, OutputFormat format, bool save,
-               const std::string& calibration) {
+               const std::string& calibration, const report::EnergyPrice& price) {
   if (format == OutputFormat::SeedLines) return show_seed_lines(paths);
   if (Result<void> distinct = check_distinct(paths); !distinct)
     return report_error(distinct.error());
   Gathered gathered;
   for (const std::string& path : paths) gather(path, paths.size() > 1, gathered);
   if (gathered.rows.empty() && gathered.unreadable) return kNotMeasured;
+  gathered.heading.price = price;
   if (Result<void> applied = apply_fit(calibration, gathered); !applied)
     return report_error(applied.error());
   const score::Scores scores = score::score_rows(gathered.rows, gathered.fits);
@@ -118,7 +120,7 @@ int show_score(const std::vector<std::string>& paths, OutputFormat format, bool 
       text = report::as_markdown(scores, heading);
       break;
     case OutputFormat::Csv:
-      text = report::as_csv(scores);
+      text = report::as_csv(scores, heading);
       break;
     case OutputFormat::Json:
       text = report::as_json(scores, heading);
@@ -160,7 +162,11 @@ int run_score(const Args& args) {
   app.add_option("--format", format_name, "text, md, csv, json, seed-lines or seed-energy");
   app.add_option("--calibration", calibration,
                  "a fit file of calibrate or choose, for the model the rows are of");
+  PriceFlags prices;
+  add_price_flags(app, prices);
   if (const auto code = parse(app, args)) return *code;
+  const Result<report::EnergyPrice> price = parse_prices(prices);
+  if (!price) return report_error(price.error());
   const bool seed_energy = format_name == "seed-energy";
   const auto format =
       seed_energy ? Result<OutputFormat>(OutputFormat::Text) : parse_output_format(format_name);
@@ -168,11 +174,16 @@ int run_score(const Args& args) {
     return report_error(
         {Error::Code::BadInput, format.error().message + ", here also seed-energy"});
   }
-  if (!calibration.empty() && (seed_energy || *format == OutputFormat::SeedLines)) {
-    return report_error({Error::Code::BadInput, "--calibration: " + format_name + " takes none"});
+  const bool seed = seed_energy || *format == OutputFormat::SeedLines;
+  for (const auto& [flag, typed] : {std::pair("--calibration", !calibration.empty()),
+                                    {"--price", !prices.price.empty()},
+                                    {"--co2", !prices.co2.empty()}}) {
+    if (!seed || !typed) continue;
+    return report_error(
+        {Error::Code::BadInput, std::string(flag) + ": " + format_name + " takes none"});
   }
   if (seed_energy) return show_seed_energy(paths);
-  return show_score(paths, *format, false, calibration);
+  return show_score(paths, *format, false, calibration, *price);
 }
 
 }  // namespace deem::cli

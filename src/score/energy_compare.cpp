@@ -87,12 +87,12 @@ JoulesPair pair_of(const JoulesSide& a, const JoulesSide& b, std::string_view ta
     out.decisions_b = y->decisions;
   }
   if (!out.b_valid) out.b_why = why_invalid("B", y);
-  if (&a.energy == &b.energy && a.arm == b.arm) {
-    out.why = "both are of one arm, whose joules are of all its readings together";
-  } else if (!out.a_valid) {
+  if (!out.a_valid) {
     out.why = why_invalid("A", x);
   } else if (!out.b_valid) {
     out.why = out.b_why;
+  } else if (&a.energy == &b.energy && a.arm == b.arm) {
+    out.why = "both are of one arm, whose joules are of all its readings together";
   }
   if (!out.why.empty()) return out;
   out.difference = *out.b - *out.a;
