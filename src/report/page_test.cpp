@@ -221,7 +221,7 @@ TEST(IsReport, KnowsItsOwn) {
   const FullReport report = make_full(rows);
   EXPECT_TRUE(is_report(as_json(report, rows)));
   EXPECT_TRUE(is_report(as_markdown(report)));
-  EXPECT_TRUE(is_report(as_csv(report.scores)));
+  EXPECT_TRUE(is_report(as_csv(report.scores, report.heading)));
   EXPECT_FALSE(is_report("<!doctype html><html>my thesis</html>"));
   EXPECT_FALSE(is_report(""));
 }

@@ -302,6 +302,13 @@ const EnergyFigures* RunEnergy::arm(std::string_view name) const {
   return found == arms.end() ? nullptr : &*found;
 }
 
+const EnergyFigures* RunEnergy::task(std::string_view arm, std::string_view task) const {
+  const auto found = std::ranges::find_if(tasks, [&](const EnergyFigures& one) {
+    return one.arm == arm && one.task == task && one.probe.empty();
+  });
+  return found == tasks.end() ? nullptr : &*found;
+}
+
 RunEnergy energy_of(const record::PowerFile& power, const EnergyOptions& options) {
   using TaskKey = std::tuple<std::string, std::string, std::string>;  // arm, task, probe
   RunEnergy out;

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "record/power.h"
+#include "record/row.h"
 #include "score/detail.h"
 #include "score/resample.h"
 
@@ -29,7 +31,8 @@ struct EnergyOptions {
 struct EnergyReason {
   std::string code = {};  // window_short, few_samples, gap, no_readings, driver_reload, board_lost,
                           // counter_disagrees, other_process, throttled, power_cap,
-                          // several_processes, residency, idle_missing, idle_short, idle_drifted
+                          // several_processes, residency, idle_missing, idle_short, idle_drifted;
+                          // of a run's sum also arm_missing, blocks_missing
   std::string text = {};
   bool net_only = false;  // the gross figure stands
 };
@@ -74,6 +77,11 @@ struct EnergyFigures {
   }
 };
 
+/// An arm whose joules are not known, and why: "not measured (why)".
+struct ArmStatus {
+  std::string arm = {}, status = {};
+};
+
 struct RunEnergy {
   std::string status = {};                 // "ok", or "not measured (why)"
   std::vector<EnergyFigures> blocks = {};  // in time's order
@@ -81,11 +89,14 @@ struct RunEnergy {
   std::vector<EnergyFigures> tasks = {};   // of each arm, task and kind of probe
   std::vector<EnergyFigures> arms = {};    // plain blocks
   EnergyFigures all = {};                  // all blocks
+  std::vector<ArmStatus> unmeasured = {};  // arms of the run that have no joules
   std::vector<std::string> notes = {};     // cut blocks, unreadable lines
   std::uint64_t seed = 0;                  // of the intervals
   bool measured() const { return status == "ok"; }
   /// None when the arm has no block.
   const EnergyFigures* arm(std::string_view name) const;
+  /// Of an arm's plain blocks of one task; none when there is none.
+  const EnergyFigures* task(std::string_view arm, std::string_view task) const;
 };
 
 /// Pure.
@@ -93,6 +104,12 @@ RunEnergy energy_of(const record::PowerFile& power, const EnergyOptions& options
 
 /// A run without a power file, or whose boards could not be read: `why` as the run tells it.
 RunEnergy energy_not_measured(std::string_view why);
+
+/// Holds joules against the run they are of: where an arm has none (by `arms`, what run.json tells
+/// of each: "ok" or why not) or where blocks hold fewer decisions than `rows` answered, the sum
+/// over the run is unknown, never smaller, and that is said.
+void hold_against_run(RunEnergy& energy, std::span<const ArmStatus> arms,
+                      std::span<const record::Row> rows);
 
 inline constexpr double kJoulesPerKwh = 3.6e6;
 

@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <map>
+
+#include "score/energy.h"
+
+namespace deem::score {
+namespace {
+
+void make_unknown(EnergyFigures& sum, std::string code, std::string text) {
+  sum.gross_j = sum.net_j = sum.counter_j = sum.counter_ratio = std::nullopt;
+  sum.mean_w = sum.peak_w = sum.idle_before_w = sum.idle_after_w = std::nullopt;
+  sum.gross_per_decision_95 = sum.net_per_decision_95 = std::nullopt;
+  sum.reasons.push_back({std::move(code), std::move(text), false});
+}
+
+void add_unmeasured(RunEnergy& energy, const ArmStatus& arm) {
+  energy.unmeasured.push_back(arm);
+  if (energy.blocks.empty()) return;
+  make_unknown(energy.all, "arm_missing", "arm " + arm.arm + ": joules " + arm.status);
+}
+
+struct Coverage {
+  std::int64_t answered = 0, in_blocks = 0;
+  bool any_block = false;
+};
+
+}  // namespace
+
+void hold_against_run(RunEnergy& energy, std::span<const ArmStatus> arms,
+                      std::span<const record::Row> rows) {
+  for (const ArmStatus& arm : arms) {
+    if (arm.status != "ok") add_unmeasured(energy, arm);
+  }
+  if (energy.blocks.empty()) return;
+  std::vector<std::string> order;
+  std::map<std::string, Coverage> coverage;
+  for (const record::Row& row : rows) {
+    if (row.status != record::Row::Status::Asked) continue;
+    const auto [place, fresh] = coverage.try_emplace(row.arm);
+    if (fresh) order.push_back(row.arm);
+    ++place->second.answered;
+  }
+  for (const EnergyFigures& task : energy.tasks) {
+    Coverage& arm = coverage[task.arm];
+    arm.any_block = true;
+    arm.in_blocks += task.decisions;
+  }
+  for (const std::string& name : order) {
+    const Coverage& arm = coverage[name];
+    if (std::ranges::find(energy.unmeasured, name, &ArmStatus::arm) != energy.unmeasured.end()) {
+      continue;
+    }
+    if (!arm.any_block) {
+      add_unmeasured(energy, {name, "not measured (the power file has no block of it)"});
+    } else if (arm.in_blocks < arm.answered) {
+      make_unknown(energy.all, "blocks_missing",
+                   "arm " + name + ": joules cover " + std::to_string(arm.in_blocks) + " of its " +
+                       std::to_string(arm.answered) + " answered decisions");
+    }
+  }
+}
+
+}  // namespace deem::score
