@@ -1,5 +1,6 @@
 #include "cli/run_joules.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/file.h"
@@ -31,15 +32,35 @@ const Json* member(const Json& in, std::string_view name) {
   return in.is_object() ? in.find(name) : nullptr;
 }
 
+std::vector<std::string> texts(const Json& pin, std::string_view name) {
+  std::vector<std::string> out;
+  const Json* list = member(pin, name);
+  if (list == nullptr || !list->is_array()) return out;
+  for (const Json& one : list->items()) {
+    if (one.is_string()) out.push_back(one.as_string());
+  }
+  return out;
+}
+
+/// What a pin found; "" when it found nothing.
+std::string pin_finding(const Json& pin) {
+  if (!pin.is_object() || pin.get_string("status") != "finding") return {};
+  std::string out;
+  for (const std::string& one : texts(pin, "findings")) out += (out.empty() ? "" : "; ") + one;
+  return printable(out.empty() ? "its pin failed" : out, 400);
+}
+
 /// What run.json says of each arm's joules.
 std::vector<score::ArmStatus> arm_statuses(
-    const Json& energy, const std::function<std::string(const std::string&)>& name_arm) {
+    const record::RunRecord& run, const std::function<std::string(const std::string&)>& name_arm) {
   std::vector<score::ArmStatus> out;
-  const Json* arms = member(energy, "arms");
+  const Json* arms = member(run.energy, "arms");
   if (arms == nullptr || !arms->is_object()) return out;
   for (const auto& [name, told] : arms->members()) {
     const std::string status = not_measured(member(told, "status"));
-    out.push_back({name_arm(name), status.empty() ? "ok" : status});
+    const auto arm = std::ranges::find(run.arms, name, &record::ArmRecord::name);
+    out.push_back({name_arm(name), status.empty() ? "ok" : status,
+                   arm == run.arms.end() ? "" : pin_finding(arm->pin)});
   }
   return out;
 }
@@ -69,16 +90,6 @@ void name_arms(score::RunEnergy& energy,
   for (score::EnergyFigures& load : energy.loads) load.arm = printable(load.arm, 200);
 }
 
-std::vector<std::string> texts(const Json& pin, std::string_view name) {
-  std::vector<std::string> out;
-  const Json* list = member(pin, name);
-  if (list == nullptr || !list->is_array()) return out;
-  for (const Json& one : list->items()) {
-    if (one.is_string()) out.push_back(one.as_string());
-  }
-  return out;
-}
-
 }  // namespace
 
 report::ArmPin pin_of(const record::ArmRecord& arm, const std::string& name) {
@@ -103,7 +114,7 @@ LoadedJoules load_joules(const std::string& folder, const record::RunRecord& run
   out.joules.run = folder;
   out.joules.energy = energy_of(join_path(folder, "power.jsonl"), run.energy, out.power);
   name_arms(out.joules.energy, name_arm);
-  score::hold_against_run(out.joules.energy, arm_statuses(run.energy, name_arm), rows);
+  score::hold_against_run(out.joules.energy, arm_statuses(run, name_arm), rows);
   for (const record::ArmRecord& arm : run.arms) {
     if (!arm.pin.is_null()) out.joules.pins.push_back(pin_of(arm, name_arm(arm.name)));
   }

@@ -19,6 +19,12 @@ std::string percent(double share) {
   return text;
 }
 
+/// a − b; what is left of two equal numbers by rounding is none.
+double less(double a, double b) {
+  const double difference = a - b;
+  return std::abs(difference) <= 1e-12 * std::max(std::abs(a), std::abs(b)) ? 0 : difference;
+}
+
 /// A sum that is unknown as soon as one part is.
 class KnownSum {
  public:
@@ -48,7 +54,7 @@ class EnergyTally {
     gross_.add(block.gross_j);
     const std::optional<double> idle = idle_of(block);
     const std::optional<double> net =
-        block.gross_j && idle ? std::optional(*block.gross_j - *idle * seconds) : std::nullopt;
+        block.gross_j && idle ? std::optional(less(*block.gross_j, *idle * seconds)) : std::nullopt;
     net_.add(net);
     add_time(idle_before_, block.idle_before_w, seconds);
     add_time(idle_after_, block.idle_after_w, seconds);

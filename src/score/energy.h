@@ -29,10 +29,11 @@ struct EnergyOptions {
 
 /// Why a figure is not to be relied on, or (as a note) what to know about it.
 struct EnergyReason {
-  std::string code = {};  // window_short, few_samples, gap, no_readings, driver_reload, board_lost,
-                          // counter_disagrees, other_process, throttled, power_cap,
-                          // several_processes, residency, idle_missing, idle_short, idle_drifted;
-                          // of a run's sum also arm_missing, blocks_missing
+  std::string code =
+      {};  // window_short, few_samples, gap, no_readings, driver_reload, board_lost,
+           // counter_disagrees, other_process, throttled, power_cap,
+           // several_processes, residency, idle_missing, idle_short, idle_drifted;
+           // of a run's sum also arm_missing, blocks_missing; pin_failed where a run tells so
   std::string text = {};
   bool net_only = false;  // the gross figure stands
 };
@@ -77,9 +78,11 @@ struct EnergyFigures {
   }
 };
 
-/// An arm whose joules are not known, and why: "not measured (why)".
+/// What a run tells of an arm's joules: "ok" or "not measured (why)"; and of its pin, where its
+/// model was not found on the boards that were read: what was found.
 struct ArmStatus {
   std::string arm = {}, status = {};
+  std::string pin_finding = {};
 };
 
 struct RunEnergy {
@@ -107,7 +110,9 @@ RunEnergy energy_not_measured(std::string_view why);
 
 /// Holds joules against the run they are of: where an arm has none (by `arms`, what run.json tells
 /// of each: "ok" or why not) or where blocks hold fewer decisions than `rows` answered, the sum
-/// over the run is unknown, never smaller, and that is said.
+/// over the run is unknown, never smaller, and that is said. Arms that took turns in one block have
+/// joules together and none of their own. Where a model was not on the boards that were read, their
+/// joules are not its own, and no figure of it is valid.
 void hold_against_run(RunEnergy& energy, std::span<const ArmStatus> arms,
                       std::span<const record::Row> rows);
 

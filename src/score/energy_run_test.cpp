@@ -58,6 +58,37 @@ TEST(RunEnergy, RowsOfAnArmWithoutBlocksAreSaid) {
   EXPECT_FALSE(energy.all.gross_j);
 }
 
+TEST(RunEnergy, ArmsThatTookTurnsHaveJoulesTogetherAndNoneOfTheirOwn) {
+  record::PowerSegment segment = between_idles(50, 50, 200);
+  add_block(segment, 10, 20, 4, "", "");
+  RunEnergy energy = energy_of(file_of(segment));
+  auto rows = answered("a", 2);
+  const auto others = answered("b", 2);
+  rows.insert(rows.end(), others.begin(), others.end());
+  hold_against_run(energy, std::vector<ArmStatus>{{"a", "ok"}, {"b", "ok"}}, rows);
+  EXPECT_EQ(energy.all.gross_j, 2000.0);
+  EXPECT_TRUE(energy.all.net_valid());
+  ASSERT_EQ(energy.unmeasured.size(), 2U);
+  EXPECT_EQ(energy.unmeasured[0].status,
+            "not measured (arms took turns in one block; --order block tells them apart)");
+  rows.push_back(rows[0]);
+  energy = energy_of(file_of(segment));
+  hold_against_run(energy, {}, rows);
+  EXPECT_EQ(codes(energy.all.reasons), "blocks_missing");
+}
+
+TEST(RunEnergy, JoulesOfBoardsTheModelWasNotOnAreNotItsOwn) {
+  RunEnergy energy = measured();
+  hold_against_run(energy,
+                   std::vector<ArmStatus>{{"a", "ok", "board GPU-1 was named and holds 0 MiB"}},
+                   answered("a", 4));
+  EXPECT_EQ(codes(energy.arm("a")->reasons), "pin_failed");
+  EXPECT_EQ(energy.arm("a")->reasons[0].text, "arm a: board GPU-1 was named and holds 0 MiB");
+  EXPECT_FALSE(energy.arm("a")->gross_valid());
+  EXPECT_FALSE(energy.task("a", "u")->net_valid());
+  EXPECT_FALSE(energy.all.net_valid());
+}
+
 TEST(RunEnergy, DecisionsOutsideOfBlocksMakeTheSumUnknown) {
   RunEnergy energy = measured();
   hold_against_run(energy, {}, answered("a", 7));
@@ -73,6 +104,10 @@ TEST(RunEnergy, ANotMeasuredRunStaysSo) {
   EXPECT_EQ(energy.status, "not measured (no board)");
   EXPECT_EQ(energy.unmeasured.size(), 1U);
   EXPECT_TRUE(energy.all.reasons.empty());
+}
+
+TEST(Energy, ABoardThatDrawsAsAtRestHasNoNetJoulesNotTheRoundingOfThem) {
+  EXPECT_EQ(block(between_idles(28.97, 28.97, 28.97), 10.1, 19.7).net_j, 0.0);
 }
 
 TEST(Energy, BlocksWithoutDecisionsDoNotSpoilTheInterval) {
