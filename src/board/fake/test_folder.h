@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +17,7 @@ class TestFolder {
   TestFolder() {
     std::string name = testing::TempDir() + "deem-board-XXXXXX";
     path_ = ::mkdtemp(name.data());
+    std::filesystem::permissions(path_, std::filesystem::perms(0755));  // for AsNobody
   }
   TestFolder(const TestFolder&) = delete;
   TestFolder& operator=(const TestFolder&) = delete;
@@ -35,6 +37,23 @@ class TestFolder {
 
  private:
   std::string path_;
+};
+
+/// While it lives, files are opened without root's rights; nothing when they are not ours.
+class AsNobody {
+ public:
+  AsNobody() {
+    if (root_ && ::seteuid(kNobody) != 0) ADD_FAILURE() << "seteuid";
+  }
+  AsNobody(const AsNobody&) = delete;
+  AsNobody& operator=(const AsNobody&) = delete;
+  ~AsNobody() {
+    if (root_ && ::seteuid(0) != 0) ADD_FAILURE() << "seteuid";
+  }
+
+ private:
+  static constexpr uid_t kNobody = 65534;
+  const bool root_ = ::geteuid() == 0;
 };
 
 }  // namespace deem::fake
