@@ -41,9 +41,7 @@ void open_nvidia(const BoardOptions& options, std::size_t on_bus,
     sources.push_back(std::move(*smi));
     return;
   }
-  const bool absent = smi.error().code == Error::Code::NotFound;
-  checks.push_back({"driver", "", absent && on_bus == 0 ? Check::Verdict::NotMeasured : verdict,
-                    nvml.error().message + "; " + smi.error().message});
+  checks.push_back({"driver", "", verdict, nvml.error().message + "; " + smi.error().message});
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ Check check_memory(const BoardInfo& board, std::span<const BoardProcess> process
                          *board.memory_used_mib, *missing);
   if (*missing <= kUnexplainedMib) {
     out.verdict = Check::Verdict::Ok;
-  } else if (board.memory_reserved_mib || board.source != "nvml") {
+  } else if (board.memory_reserved_mib ||
+             (board.source != "nvml" && board.source != "nvidia-smi")) {
     out.verdict = Check::Verdict::Finding;
     out.says += ": another process namespace, a dead context, or MPS";
   } else {
