@@ -71,7 +71,8 @@ void describe_run(const record::RunRecord& run, const std::string& folder,
     }
     heading.costs.push_back(std::move(cost));
     if (!arm.pin.is_null()) {
-      heading.lines.emplace_back("", "pin " + report::pin_text(pin_of(arm, arm.name)));
+      heading.lines.emplace_back("pin " + printable(arm.name, 60),
+                                 report::pin_text(pin_of(arm, arm.name)));
     }
   }
   if (!any_fit) heading.lines.emplace_back("calibrated", "false");

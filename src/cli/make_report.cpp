@@ -57,6 +57,10 @@ Result<MadeReport> make_report(const std::vector<std::string>& paths, bool promp
   made.version = DEEM_VERSION;
   made.heading = out.gathered.heading;
   made.heading.price = price;
+  for (std::size_t i = 0; i < out.gathered.power.size(); ++i) {
+    std::ranges::move(report::plot_power(out.gathered.power[i], made.heading.energy[i].run),
+                      std::back_inserter(made.power));
+  }
   made.scores = score::score_rows(out.gathered.rows, out.gathered.fits);
   made.evidence = score::find_evidence(out.gathered.rows, made.scores, out.gathered.fits);
   if (auto section = report::probes_section(made.scores.probes))

@@ -189,22 +189,21 @@ void add_run(const score::Scores& scores, const RunJoules& run, bool several,
 }  // namespace
 
 std::string pin_text(const ArmPin& pin) {
-  std::string text = pin.status;
-  const auto add = [&](const std::vector<std::string>& list, std::string_view between) {
-    for (const std::string& one : list) {
-      text += std::string(&one == &list.front() ? between : "; ") + printable(one, 160);
-    }
+  const auto listed = [](const std::vector<std::string>& list, const char* between) {
+    std::string out;
+    for (const std::string& one : list) out += (out.empty() ? "" : between) + printable(one, 160);
+    return out;
   };
-  if (text == "ok") {
-    if (!pin.method.empty()) text += " by " + printable(pin.method, 40);
-    add(pin.boards, " on ");
-  } else if (text == "not measured" && !pin.findings.empty()) {
-    return "not measured (" + printable(pin.findings.front(), 160) + ")";
-  } else {
-    text = printable(text, 200);
-    add(pin.findings, ": ");
+  if (pin.status == "not measured" && !pin.findings.empty()) {
+    return "not measured (" + listed(pin.findings, "; ") + ")";
   }
-  add(pin.notes, "; ");
+  std::string text = printable(pin.status, 200);
+  if (pin.status == "ok") {
+    if (!pin.method.empty()) text += " by " + printable(pin.method, 40);
+    if (!pin.boards.empty()) text += " on " + listed(pin.boards, ", ");
+  }
+  if (!pin.findings.empty()) text += ": " + listed(pin.findings, "; ");
+  if (!pin.notes.empty()) text += "; " + listed(pin.notes, "; ");
   return text;
 }
 

@@ -19,7 +19,7 @@ using score::Figures;
 constexpr std::size_t kName = 28;
 
 std::string line(const std::string& name, const std::vector<std::string>& cells) {
-  static constexpr std::size_t kWidths[] = {17, 4, 5, 5, 5, 4, 7, 7, 7};
+  static constexpr std::size_t kWidths[] = {17, 4, 5, 5, 5, 5, 7, 7, 6};
   std::string out = "  " + pad(printable(name, kName), kName, false);
   for (std::size_t i = 0; i < cells.size(); ++i) out += " " + pad(cells[i], kWidths[i], true);
   while (out.ends_with(' ')) out.pop_back();
