@@ -277,6 +277,7 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     }
   }
   observer.announce(announcement);
+  for (const std::string& finding : boards->findings()) observer.note(finding);
 
   Asking asking(config, *boards, *plan, *setup, sitting, observer, stop);
   const Result<void> asked = asking.all(before, config.probes.sustained_s > 0 && !ended);

@@ -93,6 +93,23 @@ bool RunBoards::measured() const {
   return std::ranges::any_of(seats, [](const SeatBoards& seat) { return !seat.counted.empty(); });
 }
 
+std::vector<std::string> RunBoards::findings() const {
+  std::vector<std::string> out;
+  if (!measured()) return out;
+  const auto counts = [&](const std::string& id) {
+    return std::ranges::any_of(seats, [&](const SeatBoards& seat) {
+      return std::ranges::find(seat.counted, id, &BoardInfo::id) != seat.counted.end();
+    });
+  };
+  for (const board::Check& check : inventory.checks) {
+    if (check.verdict != board::Check::Verdict::Finding) continue;
+    if (!check.board.empty() && !counts(check.board)) continue;
+    out.push_back("finding: " + (check.board.empty() ? "" : "board " + check.board + ": ") +
+                  check.name + ": " + check.says);
+  }
+  return out;
+}
+
 Json RunBoards::receipt() const {
   if (inventory.boards.empty()) return {};
   Json out = Json::array();

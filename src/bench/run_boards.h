@@ -29,6 +29,8 @@ struct RunBoards {
   const SeatBoards& of(const seat::SeatSpec& spec) const;
   /// Whether the energy of any seat is measured.
   bool measured() const;
+  /// What the checks of counted boards and of the whole box found; none where none counts.
+  std::vector<std::string> findings() const;
   /// What run.json keeps: id, name, caps and driver of each board; null where there is none.
   codec::Json receipt() const;
   /// {"status", "period_s", "idle_s", "arms"} (docs/formats/run.md).

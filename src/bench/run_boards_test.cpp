@@ -92,6 +92,21 @@ TEST(RunBoards, NamedBoardsAloneCount) {
   EXPECT_EQ(seat.named, std::vector<std::string>{seat.counted[0].id});
 }
 
+TEST(RunBoards, TellsWhatItsChecksFoundOfCountedBoardsAlone) {
+  const TestFolder folder;
+  put(folder.path() + "/b.json",
+      R"({"schema":"deem.boards-script/1","boards":[
+        {"id":"GPU-a","power_w":30,"limit_requested_w":250,"limit_enforced_w":200},
+        {"id":"GPU-b","power_w":30,"limit_requested_w":300,"limit_enforced_w":200}]})");
+  Config config = one_arm();
+  config.arms[0].boards = {"GPU-a"};
+  EXPECT_EQ(opened(config, {.script = folder.path() + "/b.json"}).findings(),
+            std::vector<std::string>{"finding: board GPU-a: limit: 250 W were set, 200 W are in "
+                                     "force: another limiter holds it lower"});
+  config.power.off = true;
+  EXPECT_TRUE(opened(config, {.script = folder.path() + "/b.json"}).findings().empty());
+}
+
 /// The runtimes of this process stand for a seat's: a local one's.
 TEST(ProcessReceipt, TellsRuntimesTheirFitAndTheImage) {
   const TestFolder folder;

@@ -212,6 +212,7 @@ Inventory Boards::inventory() {
     });
     if (!told) out.checks.push_back(check_memory(board, out.processes));
     if (board.source != "amdgpu") out.checks.push_back(check_power(board));
+    if (auto limit = check_limit(board)) out.checks.push_back(std::move(*limit));
   }
   return out;
 }

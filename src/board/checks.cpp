@@ -64,6 +64,18 @@ Check check_power(const BoardInfo& board) {
   return out;
 }
 
+std::optional<Check> check_limit(const BoardInfo& board) {
+  if (!board.limit_requested_w || !board.limit_enforced_w) return std::nullopt;
+  const double set = *board.limit_requested_w, enforced = *board.limit_enforced_w;
+  Check out{.name = "limit", .board = board.id, .verdict = Check::Verdict::Ok, .says = ""};
+  out.says = fmt::format("{:g} W were set, {:g} W are in force", set, enforced);
+  if (enforced < set - 1) {
+    out.verdict = Check::Verdict::Finding;
+    out.says += ": another limiter holds it lower";
+  }
+  return out;
+}
+
 Check check_count(std::string_view maker, std::size_t by_driver, std::size_t on_bus) {
   Check out{.name = "count", .board = "", .verdict = Check::Verdict::Ok, .says = ""};
   out.says = fmt::format("{}: the driver tells {}, the bus has {}", maker, by_driver, on_bus);

@@ -94,6 +94,19 @@ TEST_P(CheckPower, IsAFindingWhereHardwareHoldsTheClocks) {
   EXPECT_EQ(check.says, GetParam().says);
 }
 
+TEST(CheckLimit, HoldsWhatWasSetAgainstWhatIsInForce) {
+  BoardInfo board;
+  EXPECT_FALSE(check_limit(board));
+  board.limit_requested_w = 250;
+  EXPECT_FALSE(check_limit(board)) << "not told is no finding";
+  board.limit_enforced_w = 249.5;
+  EXPECT_EQ(check_limit(board)->verdict, Verdict::Ok);
+  board.limit_enforced_w = 200;
+  EXPECT_EQ(check_limit(board)->verdict, Verdict::Finding);
+  EXPECT_EQ(check_limit(board)->says,
+            "250 W were set, 200 W are in force: another limiter holds it lower");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Table, CheckPower,
     testing::Values(
