@@ -148,7 +148,9 @@ void add_reasons(const std::vector<Line>& lines, std::vector<std::string>& out) 
       out.push_back(who(line) + ": " + before + reason.text);
     };
     for (const auto& reason : line.figures->reasons) {
-      say(reason, reason.net_only ? "net joules are not valid: " : "joules are not valid: ");
+      say(reason, !line.figures->gross_j ? "joules are not measured: "
+                  : reason.net_only      ? "net joules are not valid: "
+                                         : "joules are not valid: ");
     }
     for (const auto& note : line.figures->notes) say(note, "");
   }

@@ -100,6 +100,10 @@ TEST(JoulesGate, HoldsFailsOrIsNotMeasured) {
   EXPECT_DOUBLE_EQ(check("joules<=1.09x", pair).value, 1.1);
   EXPECT_TRUE(check("joules<=+15", pair).holds);
   EXPECT_TRUE(check("joules>=165", pair).holds);
+  const JoulesPair idle = compare_joules({run(50, 2, 5), "a"}, {y, "a"}).all;
+  EXPECT_EQ(idle.a, 0.0);
+  EXPECT_FALSE(idle.ratio);
+  EXPECT_EQ(check("joules<=1.1x", idle).why, "net joules of A are not above 0");
   const RunEnergy none = energy_not_measured("no board");
   const JoulesPair lacking = compare_joules({none, "a"}, {y, "a"}).all;
   EXPECT_FALSE(check("joules<=1.1x", lacking).measured);

@@ -78,7 +78,10 @@ GateResult check_gate(const Gate& gate, const Comparison& comparison, const Joul
     if (energy) out.why = gate.kind == Gate::Kind::Value ? joules->b_why : joules->why;
     return out;
   }
-  if (gate.kind == Gate::Kind::Ratio && *a == 0) return out;
+  if (gate.kind == Gate::Kind::Ratio && *a <= 0) {  // net joules may be below
+    if (energy) out.why = "net joules of A are not above 0";
+    return out;
+  }
   out.measured = true;
   out.value = gate.kind == Gate::Kind::Ratio        ? *b / *a
               : gate.kind == Gate::Kind::Difference ? *b - *a
