@@ -1,13 +1,8 @@
 #include "bench/run_boards.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
-#include "board/container.h"
-#include "board/owner.h"
 #include "board/pin_seat.h"
-#include "board/runtime.h"
 #include "board/serving.h"
 
 namespace deem::bench {
@@ -186,63 +181,6 @@ std::optional<board::PinVerdict> prove_pin(const RunBoards& boards, const SeatBo
   }
   board::read_after(*boards.boards, of.spec.kind == "local" ? "" : of.spec.address, evidence);
   return board::check_pin(evidence);
-}
-
-namespace {
-
-std::set<int> processes_of(const seat::SeatSpec& spec, const std::string& proc) {
-  if (spec.kind == "local") return {static_cast<int>(::getpid())};
-  const auto serving = board::serving_processes(spec.address, proc);
-  return serving ? serving->pids : std::set<int>();
-}
-
-/// The image of the first process that runs in a container.
-Json image_json(const std::set<int>& pids, const std::string& root, const std::string& proc) {
-  for (const int pid : pids) {
-    board::BoardProcess process;
-    process.pid = pid;
-    board::find_owner(proc, process);
-    if (process.container.empty()) continue;
-    const board::Image image = board::image_of(process.container, root);
-    Json out = Json::object();
-    out.set("container", process.container);
-    if (!image.digest.empty()) out.set("digest", image.digest);
-    if (!image.name.empty()) out.set("name", image.name);
-    if (!image.note.empty()) out.set("status", "not measured (" + image.note + ")");
-    return out;
-  }
-  return {};
-}
-
-}  // namespace
-
-Json process_receipt(const RunBoards& boards, const seat::SeatSpec& spec, const std::string& root) {
-  if (!is_here(spec)) return {};
-  const std::string proc = root == "/" ? "/proc" : root + "/proc";
-  const std::set<int> pids = processes_of(spec, proc);
-  Json out = Json::object();
-  const auto libraries = board::runtime_libraries(pids, proc);
-  Json runtimes = Json::array();
-  for (const board::RuntimeLibrary& library : libraries) {
-    runtimes.push(library.name + (library.version.empty() ? "" : " " + library.version));
-  }
-  if (!libraries.empty()) out.set("runtimes", std::move(runtimes));
-  const auto nvidia = std::ranges::find_if(boards.inventory.boards, [](const BoardInfo& board) {
-    return !board.cuda.empty() || board.id.starts_with("GPU-");
-  });
-  if (nvidia != boards.inventory.boards.end()) {
-    const auto told = [](const std::string& text) {
-      return text.empty() ? std::nullopt : std::optional(text);
-    };
-    if (const auto finding =
-            board::check_runtime(libraries, told(nvidia->cuda), told(nvidia->driver))) {
-      out.set("findings", Json::array({*finding}));
-    }
-  }
-  if (Json image = image_json(pids, root, proc); !image.is_null()) {
-    out.set("image", std::move(image));
-  }
-  return out.members().empty() ? Json() : out;
 }
 
 }  // namespace deem::bench

@@ -52,10 +52,4 @@ BeforeLoad before_load(const RunBoards& boards, const seat::SeatSpec& spec);
 std::optional<board::PinVerdict> prove_pin(const RunBoards& boards, const SeatBoards& of,
                                            BeforeLoad before, seat::Seat& seat);
 
-/// GPU runtimes the seat's processes have mapped and the image of their container, for run.json:
-/// {"runtimes", "image"}, with what does not fit the driver as "findings". Null where nothing of it
-/// is to be seen.
-codec::Json process_receipt(const RunBoards& boards, const seat::SeatSpec& spec,
-                            const std::string& root = "/");
-
 }  // namespace deem::bench

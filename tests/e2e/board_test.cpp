@@ -135,7 +135,7 @@ TEST_F(OnBoards, ASeatOnItsBoardIsAskedAndMeasured) {
   EXPECT_EQ(all.get_double("net_j"), 0.0);
   EXPECT_EQ(all.get_int("decisions"), 6);
   EXPECT_EQ(all.get_bool("energy_valid"), seconds >= 1) << "ten periods are a second";
-  EXPECT_NE(done.output.find("pin ok (processes"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("ok by processes on"), std::string::npos) << done.output;
 }
 
 TEST_F(OnBoards, ASeatOnAnotherBoardIsRefused) {
