@@ -167,18 +167,22 @@ BeforeLoad before_load(const RunBoards& boards, const seat::SeatSpec& spec) {
   return {.memory = board::memory_of(boards.boards->list())};
 }
 
+board::Claim claim_of(seat::Seat& seat) {
+  const Result<seat::Claim> claim = seat.claim();
+  if (!claim) return {};
+  const auto mib = [](const std::optional<std::int64_t>& bytes) {
+    return bytes ? std::optional(static_cast<double>(*bytes) / (1024.0 * 1024.0)) : std::nullopt;
+  };
+  return {mib(claim->total_bytes), mib(claim->vram_bytes), claim->text};
+}
+
 std::optional<board::PinVerdict> prove_pin(const RunBoards& boards, const SeatBoards& of,
                                            BeforeLoad before, seat::Seat& seat) {
   if (of.named.empty() || boards.boards == nullptr) return std::nullopt;
   board::PinEvidence evidence;
   evidence.named = of.named;
   evidence.before = std::move(before.memory);
-  if (const Result<seat::Claim> claim = seat.claim()) {
-    const auto mib = [](const std::optional<std::int64_t>& bytes) {
-      return bytes ? std::optional(static_cast<double>(*bytes) / (1024.0 * 1024.0)) : std::nullopt;
-    };
-    evidence.claim = {mib(claim->total_bytes), mib(claim->vram_bytes), claim->text};
-  }
+  evidence.claim = claim_of(seat);
   board::read_after(*boards.boards, of.spec.kind == "local" ? "" : of.spec.address, evidence);
   return board::check_pin(evidence);
 }

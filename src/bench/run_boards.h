@@ -48,6 +48,9 @@ struct BeforeLoad {
 };
 BeforeLoad before_load(const RunBoards& boards, const seat::SeatSpec& spec);
 
+/// What the server says of where its model lies; empty where it does not.
+board::Claim claim_of(seat::Seat& seat);
+
 /// Whether the seat's model sits on the boards named for it; none where none were.
 std::optional<board::PinVerdict> prove_pin(const RunBoards& boards, const SeatBoards& of,
                                            BeforeLoad before, seat::Seat& seat);
