@@ -101,8 +101,9 @@ report::ArmPin pin_of(const record::ArmRecord& arm, const std::string& name) {
   const Json* boards = member(arm.pin, "boards");
   if (boards == nullptr || !boards->is_array()) return out;
   for (const Json& board : boards->items()) {
+    if (!board.is_object()) continue;
     const auto id = board.get_string("id");
-    if (id && board.get_bool("named").value_or(false)) out.boards.push_back(*id);
+    if (id && board.get_bool("named").value_or(true)) out.boards.push_back(*id);
   }
   return out;
 }
