@@ -40,6 +40,6 @@ Result<bench::Outcome> run_interruptibly(const bench::Config& config,
 
 /// What `run`, `resume` and `demo` end with.
 int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
-               OutputFormat format, bool quiet);
+               OutputFormat format, bool quiet, const report::EnergyPrice& price = {});
 
 }  // namespace deem::cli
