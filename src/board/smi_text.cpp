@@ -42,9 +42,8 @@ std::vector<std::string_view> cells_of(std::string_view line, std::size_t column
 /// Why a board is of no use, where one of its fields says so: NVML's codes 15 and 16.
 std::string_view board_error(std::string_view cell) {
   const std::string lower = to_lower(cell);
-  for (const std::string_view error : {"GPU is lost", "GPU requires reset"}) {
-    if (lower.find(to_lower(error)) != std::string::npos) return error;
-  }
+  if (lower.find("gpu is lost") != std::string::npos) return "GPU is lost";
+  if (lower.find("gpu requires reset") != std::string::npos) return "GPU requires reset";
   return "";
 }
 
