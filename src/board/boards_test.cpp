@@ -188,6 +188,20 @@ TEST_F(Box, OfAScriptHasItsBoardsAlone) {
   EXPECT_EQ(missing.error().code, Error::Code::NotFound);
 }
 
+TEST(BoardOptionsOf, TheEnvironmentNamesEveryPlace) {
+  const char* names[] = {"DEEM_NVML_LIBRARY", "DEEM_NVIDIA_SMI", "DEEM_SYSFS", "DEEM_PROC",
+                         "DEEM_BOARDS"};
+  for (const char* name : names) ::setenv(name, (std::string("/of/") + name).c_str(), 1);
+  const BoardOptions options = options_from_environment();
+  EXPECT_EQ(options.nvml_library, "/of/DEEM_NVML_LIBRARY");
+  EXPECT_EQ(options.nvidia_smi, "/of/DEEM_NVIDIA_SMI");
+  EXPECT_EQ(options.sysfs, "/of/DEEM_SYSFS");
+  EXPECT_EQ(options.proc, "/of/DEEM_PROC");
+  EXPECT_EQ(options.script, "/of/DEEM_BOARDS");
+  for (const char* name : names) ::unsetenv(name);
+  EXPECT_EQ(options_from_environment().script, "");
+}
+
 BoardInfo board(const std::string& id, const std::string& pci, const std::string& error = "") {
   BoardInfo out;
   out.id = id;

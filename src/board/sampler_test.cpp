@@ -127,36 +127,47 @@ class Sampling : public testing::Test {
 
 Seconds at_once(int) { return Seconds(0); }
 
-TEST_F(Sampling, ALateReadSkipsPointsOfTheGridAndShiftsNone) {
-  constexpr double kPeriod = 0.1;
-  use([](int n) { return Seconds(n == 2 ? 0.25 : 0); });  // the third takes 2.5 periods
-  KeptSink sink;
-  const auto sampler = start(kPeriod, sink);
-  ASSERT_TRUE(sink.wait_for_samples(14));
-  EXPECT_TRUE(sampler->stop());
-  const std::vector<double> begun = counted->begun();
-  // The place of each reading on the grid: those before it, and those that were missed.
+/// How late each reading began against its point of the grid, where the third takes 2.5 periods;
+/// its place counts those before it and those that were missed.
+std::vector<double> lateness(CountedSource& source, KeptSink& sink, Sampler& sampler,
+                             double period_s) {
   std::vector<double> late;
-  std::size_t reading = 0;
+  if (!sink.wait_for_samples(14)) ADD_FAILURE() << "no 14 samples";
+  EXPECT_TRUE(sampler.stop());
+  const std::vector<double> begun = source.begun();
+  const std::vector<record::PowerEvent> events = sink.events();
   std::uint64_t missed = 0;
-  const std::vector<record::PowerEvent> event = sink.events();
-  std::size_t next_event = 0;
+  std::size_t event = 0;
   for (const char what : sink.told()) {
     if (what == 'm') {
-      missed += static_cast<std::uint64_t>(event.at(next_event++).count);
+      missed += static_cast<std::uint64_t>(events.at(event++).count);
       continue;
     }
-    const double due = begun[0] + static_cast<double>(reading + missed) * kPeriod;
-    EXPECT_GT(begun.at(reading), due - 0.01) << "reading " << reading << " is not before its point";
-    late.push_back(begun.at(reading) - due);
-    ++reading;
+    const double place = static_cast<double>(late.size() + missed);
+    late.push_back(begun.at(late.size()) - begun[0] - place * period_s);
   }
   EXPECT_GE(missed, 2U);
-  EXPECT_EQ(sampler->counts().missed, missed);
-  EXPECT_EQ(sampler->counts().samples, sink.samples().size());
-  // A grid that had been shifted by the late reading would be half a period off behind them.
-  std::nth_element(late.begin(), late.begin() + 10, late.end());
-  EXPECT_LT(late[10], kPeriod / 4) << "most readings are at their points";
+  EXPECT_EQ(sampler.counts().missed, missed);
+  EXPECT_EQ(sampler.counts().samples, late.size());
+  return late;
+}
+
+TEST_F(Sampling, ALateReadSkipsPointsOfTheGridAndShiftsNone) {
+  constexpr double kPeriod = 0.1;
+  // A grid that the late reading had shifted would be half a period off behind it, every time; a
+  // busy machine is only now and then late.
+  double most_are_at = 1;
+  for (int tries = 0; tries < 3 && most_are_at > kPeriod / 4; ++tries) {
+    use([](int n) { return Seconds(n == 2 ? 0.25 : 0); });
+    KeptSink sink;
+    const auto sampler = start(kPeriod, sink);
+    std::vector<double> late = lateness(*counted, sink, *sampler, kPeriod);
+    ASSERT_GE(late.size(), 14U);
+    std::ranges::sort(late);
+    EXPECT_GT(late.front(), -0.01) << "none is before its point";
+    most_are_at = late[10];
+  }
+  EXPECT_LT(most_are_at, kPeriod / 4);
 }
 
 TEST_F(Sampling, StopDoesNotWaitForTheNextPoint) {

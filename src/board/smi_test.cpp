@@ -278,15 +278,15 @@ TEST_F(Smi, ThatIsNotThereIsNotFound) {
 
 TEST_F(Smi, ThatHangsIsAskedOnceAndKilled) {
   const TimePoint begin = Clock::now();
-  const auto source = open("hang\n", Seconds(0.3));
+  const auto source = open("hang\n", Seconds(0.5));
   ASSERT_FALSE(source);
   EXPECT_EQ(source.error().code, Error::Code::Timeout);
-  EXPECT_EQ(calls(), "--help-query-gpu\n");
-  EXPECT_GE(Seconds(Clock::now() - begin).count(), 0.3);
+  EXPECT_EQ(calls().find("--query-gpu"), std::string::npos) << calls();
+  EXPECT_GE(Seconds(Clock::now() - begin).count(), 0.5);
 }
 
 TEST_F(Smi, ThatHangsLaterCostsItsReadingsOnly) {
-  auto source = open(kTwo, Seconds(1));
+  auto source = open(kTwo, Seconds(2));
   ASSERT_TRUE(source) << source.error().message;
   ASSERT_EQ((*source)->list().size(), 2U);
   tell(std::string(kTwo) + "hang_later\n");
