@@ -58,9 +58,11 @@ std::vector<score::ArmStatus> arm_statuses(
   if (arms == nullptr || !arms->is_object()) return out;
   for (const auto& [name, told] : arms->members()) {
     const std::string status = not_measured(member(told, "status"));
+    std::vector<std::string> boards = texts(told, "boards");
+    for (std::string& board : boards) board = printable(board, 400);
     const auto arm = std::ranges::find(run.arms, name, &record::ArmRecord::name);
     out.push_back({name_arm(name), status.empty() ? "ok" : status,
-                   arm == run.arms.end() ? "" : pin_finding(arm->pin)});
+                   arm == run.arms.end() ? "" : pin_finding(arm->pin), std::move(boards)});
   }
   return out;
 }
@@ -78,6 +80,14 @@ score::RunEnergy energy_of(const std::string& path, const Json& told, record::Po
   return score::energy_of(power);
 }
 
+/// Names that a file brings are text of strangers.
+void clean(score::EnergyFigures& figures) {
+  for (score::BoardEnergy& board : figures.boards) board.board = printable(board.board, 400);
+  for (auto* list : {&figures.reasons, &figures.notes}) {
+    for (score::EnergyReason& reason : *list) reason.text = printable(reason.text, 400);
+  }
+}
+
 void name_arms(score::RunEnergy& energy,
                const std::function<std::string(const std::string&)>& name_arm) {
   for (auto* list : {&energy.blocks, &energy.tasks, &energy.arms}) {
@@ -85,9 +95,15 @@ void name_arms(score::RunEnergy& energy,
       figures.arm = name_arm(figures.arm);
       figures.task = printable(figures.task, std::string::npos);
       figures.probe = printable(figures.probe, 200);
+      clean(figures);
     }
   }
-  for (score::EnergyFigures& load : energy.loads) load.arm = printable(load.arm, 200);
+  for (score::EnergyFigures& load : energy.loads) {
+    load.arm = printable(load.arm, 200);
+    clean(load);
+  }
+  clean(energy.all);
+  for (std::string& note : energy.notes) note = printable(note, 400);
 }
 
 }  // namespace

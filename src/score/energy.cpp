@@ -42,7 +42,9 @@ class KnownSum {
 /// Adds blocks up and judges the sum by the time that faults touch. One block is a sum, too.
 class EnergyTally {
  public:
-  explicit EnergyTally(const EnergyOptions& options) : options_(options) {}
+  /// `may_differ`: blocks of other boards may be summed, as those of other seats.
+  explicit EnergyTally(const EnergyOptions& options, bool may_differ = false)
+      : options_(options), may_differ_(may_differ) {}
 
   void add(const Measured& block) {
     const double seconds = block.window.seconds();
@@ -82,6 +84,15 @@ class EnergyTally {
     finish_interval();
     judge_length();
     for (const Fault& fault : faults_) judge(fault);
+    if (boards_differ_) {
+      (may_differ_ ? out_.notes : out_.reasons)
+          .push_back({"boards_differ", "its blocks were read on different boards"});
+    }
+    if (out_.net_j && *out_.net_j < 0) {
+      out_.reasons.push_back({"net_negative",
+                              "the boards drew more at rest than in it: net joules are below 0",
+                              true});
+    }
     return std::move(out_);
   }
 
@@ -110,6 +121,12 @@ class EnergyTally {
   }
 
   void add_boards(const Measured& block) {
+    const auto same = [](const BoardWindow& a, const std::string& b) { return a.board == b; };
+    if (ids_.empty()) {
+      for (const BoardWindow& board : block.boards) ids_.push_back(board.board);
+    } else if (!std::ranges::equal(block.boards, ids_, same)) {
+      boards_differ_ = true;
+    }
     for (const BoardWindow& board : block.boards) {
       const auto [place, fresh] = board_places_.try_emplace(board.board, boards_.size());
       if (fresh) {
@@ -220,6 +237,9 @@ class EnergyTally {
   };
 
   const EnergyOptions& options_;
+  const bool may_differ_;
+  std::vector<std::string> ids_;  // of the first block's boards
+  bool boards_differ_ = false;
   EnergyFigures out_;
   KnownSum gross_, net_, idle_before_, idle_after_;  // joules
   bool tokens_known_ = true;
@@ -321,7 +341,7 @@ RunEnergy energy_of(const record::PowerFile& power, const EnergyOptions& options
   out.seed = options.seed;
   TallyMap<TaskKey> tasks(options);
   TallyMap<std::string> arms(options);
-  EnergyTally all(options);
+  EnergyTally all(options, /*may_differ=*/true);
   std::size_t cut = 0;
   for (std::size_t i = 0; i < power.segments.size(); ++i) {
     const MeasuredSegment segment = measure_segment(power.segments[i], i, options);

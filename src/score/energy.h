@@ -21,19 +21,17 @@ struct EnergyOptions {
   double min_periods = 10;         // a window shorter than this many can not be resolved
   double max_gap_periods = 3;      // a hole in the readings longer than this is a gap
   double max_disagreement = 0.05;  // of the counter and the integral
+  double counted_gap = 0.01;       // a gap is a note where the counter agrees so well
   double idle_drift_share = 0.10, idle_drift_w = 5;  // both passed: idle drifted
   double tolerated_share = 0.05;  // of a sum's time that may lie in blocks with a fault
   std::size_t least_blocks = 5;   // for an interval
   std::uint64_t seed = kScoreSeed;
 };
 
-/// Why a figure is not to be relied on, or (as a note) what to know about it.
+/// Why a figure is not to be relied on, or (as a note) what to know about it. Codes:
+/// docs/measuring.md, "Energy".
 struct EnergyReason {
-  std::string code =
-      {};  // window_short, few_samples, gap, no_readings, driver_reload, board_lost,
-           // counter_disagrees, other_process, throttled, power_cap,
-           // several_processes, residency, idle_missing, idle_short, idle_drifted;
-           // of a run's sum also arm_missing, blocks_missing; pin_failed where a run tells so
+  std::string code = {};
   std::string text = {};
   bool net_only = false;  // the gross figure stands
 };
@@ -83,6 +81,7 @@ struct EnergyFigures {
 struct ArmStatus {
   std::string arm = {}, status = {};
   std::string pin_finding = {};
+  std::vector<std::string> boards = {};  // ids whose joules are the arm's; empty: not told
 };
 
 struct RunEnergy {
@@ -110,9 +109,11 @@ RunEnergy energy_not_measured(std::string_view why);
 
 /// Holds joules against the run they are of: where an arm has none (by `arms`, what run.json tells
 /// of each: "ok" or why not) or where blocks hold fewer decisions than `rows` answered, the sum
-/// over the run is unknown, never smaller, and that is said. Arms that took turns in one block have
-/// joules together and none of their own. Where a model was not on the boards that were read, their
-/// joules are not its own, and no figure of it is valid.
+/// over the run is unknown, never smaller, and that is said. An arm's own figures are not valid
+/// where over 5 % of its answered decisions lie in no block, where blocks hold more than were
+/// answered, or where other boards were read than the run tells. Arms that took turns in one block
+/// have joules together and none of their own. Where a model was not on the boards that were read,
+/// their joules are not its own, and no figure of it is valid.
 void hold_against_run(RunEnergy& energy, std::span<const ArmStatus> arms,
                       std::span<const record::Row> rows);
 

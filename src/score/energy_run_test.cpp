@@ -15,9 +15,13 @@ RunEnergy measured() {
   return energy_of(file_of(std::move(segment)));
 }
 
+/// The first two of task t, the rest of u.
 std::vector<record::Row> answered(const std::string& arm, int n) {
   std::vector<record::Row> out(static_cast<std::size_t>(n));
-  for (record::Row& row : out) row.arm = arm;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i].arm = arm;
+    out[i].task = i < 2 ? "t" : "u";
+  }
   return out;
 }
 
@@ -87,6 +91,29 @@ TEST(RunEnergy, JoulesOfBoardsTheModelWasNotOnAreNotItsOwn) {
   EXPECT_FALSE(energy.arm("a")->gross_valid());
   EXPECT_FALSE(energy.task("a", "u")->net_valid());
   EXPECT_FALSE(energy.all.net_valid());
+}
+
+TEST(RunEnergy, MoreDecisionsInBlocksThanWereAnsweredAreSaid) {
+  RunEnergy energy = measured();
+  hold_against_run(energy, {}, answered("a", 3));
+  EXPECT_EQ(codes(energy.arm("a")->reasons), "blocks_excess");
+  EXPECT_EQ(codes(energy.all.reasons), "blocks_excess");
+  EXPECT_EQ(energy.arm("a")->reasons[0].text, "arm a: joules cover 4 of its 3 answered decisions");
+}
+
+TEST(RunEnergy, AnArmOfWhichOver5PercentIsMissingIsNotValid) {
+  RunEnergy energy = measured();
+  hold_against_run(energy, {}, answered("a", 5));
+  EXPECT_EQ(codes(energy.arm("a")->reasons), "blocks_missing");
+}
+
+TEST(RunEnergy, OtherBoardsThanTheRunTellsAreNotItsJoules) {
+  RunEnergy energy = measured();
+  hold_against_run(energy, std::vector<ArmStatus>{{"a", "ok", "", {"GPU-1"}}}, answered("a", 4));
+  EXPECT_EQ(codes(energy.arm("a")->reasons), "boards_changed");
+  energy = measured();
+  hold_against_run(energy, std::vector<ArmStatus>{{"a", "ok", "", {"board-0"}}}, answered("a", 4));
+  EXPECT_TRUE(energy.arm("a")->reasons.empty());
 }
 
 TEST(RunEnergy, DecisionsOutsideOfBlocksMakeTheSumUnknown) {
