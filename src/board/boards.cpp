@@ -260,8 +260,11 @@ Result<std::vector<BoardInfo>> choose_boards(std::vector<BoardInfo> boards,
     // A PCI address may be written with a domain of four digits, of eight, or without one.
     const auto matches = [&](const BoardInfo& board) {
       const std::string pci = to_lower(board.pci);
-      return to_lower(board.id) == wanted ||
-             (wanted.size() >= 7 && wanted.find(':') != std::string::npos && pci.ends_with(wanted));
+      if (to_lower(board.id) == wanted) return true;
+      if (wanted.size() < 7 || wanted.find(':') == std::string::npos || pci.empty()) return false;
+      const bool longer =
+          wanted.ends_with(pci) && wanted.find_first_not_of('0') >= wanted.size() - pci.size();
+      return pci.ends_with(wanted) || longer;
     };
     if (name.find_first_not_of("0123456789") == std::string::npos) {
       return fail(Error::Code::BadInput,
