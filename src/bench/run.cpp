@@ -48,6 +48,11 @@ Before look_back(const std::vector<record::Row>& rows, bool retry_errors) {
   return out;
 }
 
+void resolve_order(Config& config, const RunBoards& boards) {
+  if (config.order != Order::Automatic) return;
+  config.order = boards.measured() ? Order::Block : Order::State;
+}
+
 Result<void> save_run(const std::string& folder, const record::RunRecord& run) {
   return write_file_atomically(join_path(folder, "run.json"), record::format_run(run));
 }
@@ -105,9 +110,7 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
   if (!kit) return fail(kit.error());
   Result<RunBoards> boards = open_run_boards(config, options.boards);
   if (!boards) return fail(boards.error());
-  if (config.order == Order::Automatic) {
-    config.order = boards->measured() ? Order::Block : Order::State;
-  }
+  resolve_order(config, *boards);
   Result<std::vector<Unit>> plan = make_plan(config, *kit);
   if (!plan) return fail(plan.error());
   Result<std::unique_ptr<Journal>> journal = Journal::open(config.out);
@@ -200,6 +203,11 @@ Result<DryRun> dry_run(const Config& asked_for) {
   if (Result<void> loaded = load_fits(config); !loaded) return fail(loaded.error());
   Result<kit::Kit> kit = load_sound_kit(config);
   if (!kit) return fail(kit.error());
+  const Result<RunBoards> boards = open_run_boards(config, board::options_from_environment());
+  if (!boards) return fail(boards.error());
+  resolve_order(config, *boards);
+  out.order = config.order;
+  out.energy = words_of(boards->energy(config), *boards, config);
   Result<std::vector<Unit>> plan = make_plan(config, *kit);
   if (!plan) return fail(plan.error());
   out.rows = count_rows(*plan);

@@ -20,8 +20,9 @@ int print_dry_run(const bench::Config& config) {
   if (!plan) return report_error(plan.error());
   fmt::print("kit {} {} ({}), {} states, digest {}\n", plan->kit.name, plan->kit.version,
              plan->kit.format, plan->kit.states.size(), plan->kit.digest.substr(0, 16));
-  fmt::print("order {}, seed {}, repeat {}, concurrency {}\n", bench::to_string(config.order),
+  fmt::print("order {}, seed {}, repeat {}, concurrency {}\n", bench::to_string(plan->order),
              config.seed, config.repeat, config.concurrency);
+  fmt::print("joules {}\n", printable(plan->energy, 2'000));
   for (const auto& [name, rows] : plan->rows_by_arm) fmt::print("arm {}: {} rows\n", name, rows);
   for (const auto& [name, rows] : plan->rows_by_task) fmt::print("task {}: {} rows\n", name, rows);
   for (const auto& [name, rows] : plan->rows_by_probe) {

@@ -22,7 +22,8 @@ struct Line {
 };
 
 std::string what_of(const EnergyFigures& task) {
-  return task.probe.empty() ? task.task : task.task + ", " + task.probe;
+  const std::string what = task.task.empty() ? "tasks in turn" : task.task;
+  return task.probe.empty() ? what : what + ", " + task.probe;
 }
 
 void add_arm(const score::RunEnergy& energy, const std::string& arm, std::vector<Line>& out) {
@@ -31,7 +32,7 @@ void add_arm(const score::RunEnergy& energy, const std::string& arm, std::vector
     for (const EnergyFigures& task : energy.tasks) {
       if (task.arm != arm || task.probe.empty() == probes) continue;
       plain += probes ? 0U : 1U;
-      out.push_back({arm, what_of(task), &task});
+      out.push_back({arm.empty() ? "arms in turn" : arm, what_of(task), &task});
     }
     const EnergyFigures* all = energy.arm(arm);
     if (!probes && plain > 1 && all != nullptr) out.push_back({arm, "all tasks", all});
