@@ -98,8 +98,13 @@ TEST(EnergyText, JoulesOfSeveralReadingsAreSaidToBeTogether) {
 
 TEST(EnergyText, TheRunsSumIsUnknownWithAnArmThatHasNone) {
   RunJoules run = hand_made_joules("a", "t");
-  score::hold_against_run(run.energy,
-                          std::vector<score::ArmStatus>{{"b", "not measured (far away)"}}, {});
+  std::vector<record::Row> rows_of_a(6);
+  for (record::Row& row : rows_of_a) {
+    row.arm = "a";
+    row.task = "t";
+  }
+  score::hold_against_run(
+      run.energy, std::vector<score::ArmStatus>{{"b", "not measured (far away)"}}, rows_of_a);
   const Heading heading = heading_with(run);
   const auto rows = energy_tables(heading).at(0).rows;
   ASSERT_EQ(rows.size(), 2U);
