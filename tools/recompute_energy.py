@@ -13,6 +13,10 @@ ALWAYS = ("no_readings", "driver_reload")  # whatever their share of the time
 NET_ONLY = ("idle_missing", "idle_short", "idle_drifted")
 NOTES = ("power_cap", "several_processes")
 NEARLY = 1e-6
+COUNTED_GAP = 0.01
+# Codes that are not made again here: figures that have one are compared without them.
+NOT_REMADE = {"idle_disturbed", "blocks_overlap", "boards_differ", "net_negative", "blocks_missing", "blocks_excess",
+              "boards_changed", "pin_failed"}
 
 
 def load(path):
@@ -143,7 +147,9 @@ class Segment:
                 out["codes"].add("no_readings")
             if samples < 2:
                 out["codes"].add("few_samples")
-            if board.longest_gap(begin, end) > self.reach:
+            agrees = (not board.counts_only and joules is not None and counted is not None
+                      and abs(counted - joules) <= COUNTED_GAP * joules)
+            if board.longest_gap(begin, end) > self.reach and not agrees:
                 out["codes"].add("gap")
             out["boards"].append({"id": board.head["id"], "joules": joules, "counter": counted, "samples": samples,
                                   "compared": not board.counts_only and joules is not None and counted is not None})
@@ -312,5 +318,11 @@ def run_energy(folder, rows):
 
 
 def with_codes(told):
-    """score.json's figures with their reasons as sorted codes."""
-    return told | {"codes": sorted({reason["code"] for reason in told["reasons"]})}
+    """score.json's figures with their reasons as sorted codes, as far as they are made again here."""
+    codes = {reason["code"] for reason in told["reasons"]}
+    out = told | {"codes": sorted(codes - NOT_REMADE)}
+    if codes & NOT_REMADE:
+        remade = codes - NOT_REMADE
+        out["gross_valid"] = told["gross_j"] is not None and remade <= set(NET_ONLY)
+        out["energy_valid"] = told["net_j"] is not None and not remade
+    return out

@@ -212,7 +212,7 @@ TEST(Energy, AGapThatACounterCountsThroughIsANote) {
   PowerSegment segment = trace(0, 30, 0.125, {{.watts = watts, .joules = joules}});
   const EnergyFigures f = block(std::move(segment), 10, 20);
   EXPECT_EQ(codes(f.reasons), "idle_missing");
-  EXPECT_EQ(codes(f.notes), "gap");
+  EXPECT_EQ(codes(f.notes), "gap_counted");
   EXPECT_EQ(f.gross_j, 2000.0);
 }
 

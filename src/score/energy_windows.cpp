@@ -111,7 +111,7 @@ class SegmentMeter {
         // A counter counts through a hole in the readings.
         const bool counted = board.compared && std::abs(*counter.joules - *power.joules) <=
                                                    options_.counted_gap * *power.joules;
-        remark(out, "gap",
+        remark(out, counted ? "gap_counted" : "gap",
                name(i) + " was not read for " + text_of(power.longest_gap_s) + " s, over " +
                    text_of(options_.max_gap_periods) + " periods of " + text_of(grid_) + " s" +
                    (counted ? ", but its counter agrees" : ""),
