@@ -4,11 +4,13 @@ scikit-learn) and compares every number.
 
     tools/recompute.py ROWS.jsonl SCORE.json
 
+Where ROWS.jsonl lies in a run folder with a power.jsonl, joules too (tools/recompute_energy.py).
 Prints how many numbers agree and the largest difference; exit 1 when one differs by over 1e-9.
 """
 import itertools
 import json
 import math
+import os
 import sys
 from collections import Counter, defaultdict
 from datetime import datetime
@@ -776,6 +778,14 @@ def main():
                 [r for r in mine if r["task"] == t] for t in dict.fromkeys(r["task"] for r in rows)))
             check.same(figures(ordered, column["reading"], column["variant"], True), column["all"], f"{name} all")
     check.same(probe_figures(everything), scores["probes"], "probes")
+    folder = os.path.dirname(os.path.abspath(sys.argv[1]))
+    if os.path.exists(os.path.join(folder, "power.jsonl")):
+        from recompute_energy import run_energy, with_codes
+        told = scores["energy"][0]
+        for name in ("tasks", "arms", "blocks"):
+            told[name] = [with_codes(figures) for figures in told[name]]
+        told["all"] = with_codes(told["all"])
+        check.same(run_energy(folder, everything), told, "energy")
     return check.report()
 
 

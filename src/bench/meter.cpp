@@ -49,22 +49,21 @@ std::string power_path(const std::string& folder) { return join_path(folder, "po
 
 std::unique_ptr<Meter> Meter::start(const Config& config, const RunBoards& boards,
                                     const SeatBoards& seat, const std::string& arms,
-                                    Observer& observer) {
+                                    Observer& observer, std::string& why_not) {
   if (seat.counted.empty() || boards.boards == nullptr) return nullptr;
   std::unique_ptr<Meter> out(new Meter(config, boards, seat, arms, observer));
   const double period_s = period_for(config, boards, out->ids_);
   auto log =
       board::PowerLog::open(power_path(config.out), board::make_heading(seat.counted, period_s));
-  if (!log) {
-    observer.note("joules of " + arms + " not measured (" + log.error().message + ")");
+  const auto give_up = [&](const Error& error) {
+    why_not = error.message;
+    observer.note("joules of " + arms + " not measured (" + why_not + ")");
     return nullptr;
-  }
+  };
+  if (!log) return give_up(log.error());
   out->log_ = std::move(*log);
   auto sampler = board::Sampler::start(*boards.boards, seat.counted, period_s, *out->log_);
-  if (!sampler) {
-    observer.note("joules of " + arms + " not measured (" + sampler.error().message + ")");
-    return nullptr;
-  }
+  if (!sampler) return give_up(sampler.error());
   out->sampler_ = std::move(*sampler);
   out->residency_ = out->look();
   return out;
@@ -76,13 +75,16 @@ Meter::Meter(const Config& config, const RunBoards& boards, const SeatBoards& se
   for (const board::BoardInfo& one : seat.counted) ids_.push_back(one.id);
 }
 
-Meter::~Meter() {
+Meter::~Meter() { (void)finish(); }
+
+std::string Meter::finish() {
   if (sampler_) check(sampler_->stop());
+  return broken_;
 }
 
 void Meter::rest(bool before, const std::stop_token& stop) {
   const double seconds = config_.power.idle_s;
-  if (broken_ || stop.stop_requested() || seconds <= 0) return;
+  if (!broken_.empty() || stop.stop_requested() || seconds <= 0) return;
   observer_.stage(fmt::format("reading {} {} at rest for {:g} s, {} {} is asked", ids_.size(),
                               ids_.size() == 1 ? "board" : "boards", seconds,
                               before ? "before" : "after", arms_));
@@ -111,13 +113,13 @@ void Meter::end_block(const Block& block, const Asked& asked) {
 }
 
 void Meter::mark(PowerMark mark) {
-  if (!broken_) check(log_->mark(mark));
+  if (broken_.empty()) check(log_->mark(mark));
 }
 
 void Meter::check(const Result<void>& written) {
-  if (written || broken_) return;
-  broken_ = true;
-  observer_.note("joules are not measured from here on (" + written.error().message + ")");
+  if (written || !broken_.empty()) return;
+  broken_ = written.error().message;
+  observer_.note("joules are not measured from here on (" + broken_ + ")");
 }
 
 std::set<int> Meter::own_processes() const {
@@ -135,7 +137,7 @@ board::Residency Meter::look() const {
 }
 
 void Meter::note_drift(double mono_s, const std::string& during) {
-  if (broken_ || std::ranges::all_of(seat_.counted, board::is_cpu)) return;
+  if (!broken_.empty() || std::ranges::all_of(seat_.counted, board::is_cpu)) return;
   board::Residency now = look();
   for (const board::Drift& drift : board::drift_between(*residency_, now, own_processes(), ids_)) {
     observer_.note(

@@ -22,16 +22,19 @@ namespace deem::bench {
 /// outlive it.
 class Meter : public BlockWatch {
  public:
-  /// Null, with a note, where the log can not be opened; null without one where the seat has no
-  /// boards that count.
+  /// Null, with a note and `why_not`, where the log can not be opened; null without them where the
+  /// seat has no boards that count.
   static std::unique_ptr<Meter> start(const Config& config, const RunBoards& boards,
                                       const SeatBoards& seat, const std::string& arms,
-                                      Observer& observer);
+                                      Observer& observer, std::string& why_not);
   ~Meter() override;
 
   /// Reads the boards at rest for Config::power.idle_s; a stop ends it early. `before`: before
   /// anything is asked.
   void rest(bool before, const std::stop_token& stop);
+
+  /// Ends the sampling. Why measuring broke off, "" where it did not.
+  std::string finish();
 
   void begin_block(const Block& block) override;
   void end_block(const Block& block, const Asked& asked) override;
@@ -54,7 +57,7 @@ class Meter : public BlockWatch {
   std::unique_ptr<board::PowerLog> log_;
   std::unique_ptr<board::Sampler> sampler_;
   std::optional<board::Residency> residency_;
-  bool broken_ = false;
+  std::string broken_;  // why; "" while it measures
 };
 
 /// "power.jsonl" in a run's folder.

@@ -1,18 +1,17 @@
 #include "bench/run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "base/file.h"
+#include "bench/asking.h"
 #include "bench/calibration.h"
 #include "bench/journal.h"
 #include "bench/memory.h"
-#include "bench/meter.h"
 #include "bench/plan.h"
 #include "bench/run_boards.h"
+#include "bench/run_power.h"
 #include "bench/setup.h"
 #include "bench/sitting.h"
 
@@ -37,12 +36,6 @@ Result<kit::Kit> load_sound_kit(const Config& config) {
                   (refusals > 1 ? "; " : "") + "see: deem kit check " + config.kit + ")");
 }
 
-/// What a folder's rows say of the sittings before this one.
-struct Before {
-  std::set<RowKey> done;
-  std::map<std::string, double> asking_s;  // by arm, what its readings took
-};
-
 Before look_back(const std::vector<record::Row>& rows, bool retry_errors) {
   Before out;
   for (const record::Row& row : rows) {
@@ -55,35 +48,13 @@ Before look_back(const std::vector<record::Row>& rows, bool retry_errors) {
   return out;
 }
 
-/// Until when a seat is asked in a sustained run: so long from now as earlier sittings left.
-TimePoint sustained_until(const Config& config, const Setup& setup, std::size_t seat,
-                          const Before& before) {
-  double left = config.probes.sustained_s;
-  for (std::size_t a = 0; a < config.arms.size(); ++a) {
-    const auto spent = before.asking_s.find(config.arms[a].name);
-    if (setup.arms[a].seat == seat && spent != before.asking_s.end()) {
-      left -= spent->second / config.concurrency;
-    }
-  }
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(Seconds(std::max(0.0, left)));
+void resolve_order(Config& config, const RunBoards& boards) {
+  if (config.order != Order::Automatic) return;
+  config.order = boards.measured() ? Order::Block : Order::State;
 }
 
 Result<void> save_run(const std::string& folder, const record::RunRecord& run) {
   return write_file_atomically(join_path(folder, "run.json"), record::format_run(run));
-}
-
-bool is_ok(const codec::Json& told) {
-  return told.is_object() && told.get_string("status") == "ok";
-}
-
-/// What a further sitting found of pins and power: a pin holds for a run when it held each time.
-void add_sitting(record::RunRecord& run, const record::RunRecord& now) {
-  if (!is_ok(run.energy) && is_ok(now.energy)) run.energy = now.energy;
-  for (std::size_t a = 0; a < run.arms.size(); ++a) {
-    if (!is_ok(now.arms[a].pin) && (run.arms[a].pin.is_null() || is_ok(run.arms[a].pin))) {
-      run.arms[a].pin = now.arms[a].pin;
-    }
-  }
 }
 
 /// Writes run.json for a new run, or checks that the one found is this run.
@@ -114,96 +85,6 @@ void check_identities(Setup& setup, Observer& observer) {
   }
 }
 
-/// The first pin that is not proved, where each has to be.
-std::optional<Outcome> refuse_pin(const Config& config, const Setup& setup) {
-  if (!config.power.require_pin) return std::nullopt;
-  using State = board::PinVerdict::State;
-  for (std::size_t a = 0; a < config.arms.size(); ++a) {
-    const auto& pin = setup.seats[setup.arms[a].seat].pin;
-    if (pin && pin->state == State::Ok) continue;
-    const bool found = pin && pin->state == State::Finding;
-    return Outcome{.end = found ? Outcome::End::PinFailed : Outcome::End::PinNotMeasured,
-                   .began = false,
-                   .folder = config.out,
-                   .why = "arm " + config.arms[a].name + ": " +
-                          (pin ? board::describe(*pin) : "not measured (no board was named)")};
-  }
-  return std::nullopt;
-}
-
-std::string words_of(const codec::Json& energy, const RunBoards& boards, const Config& config) {
-  std::string ids;
-  for (const SeatBoards& seat : boards.seats) {
-    for (const board::BoardInfo& one : seat.counted) {
-      if (ids.find(one.id) == std::string::npos) ids += (ids.empty() ? "" : ", ") + one.id;
-    }
-  }
-  if (ids.empty()) return energy.get_string("status").value_or("");
-  return fmt::format("of {}, {:g} s at rest before and after", ids, config.power.idle_s);
-}
-
-/// Asks everything, seat after seat, and measures what each takes.
-class Asking {
- public:
-  Asking(const Config& config, const RunBoards& boards, const std::vector<Unit>& plan, Setup& setup,
-         Sitting& sitting, Observer& observer, const std::stop_token& stop)
-      : config_(config),
-        boards_(boards),
-        plan_(plan),
-        setup_(setup),
-        sitting_(sitting),
-        observer_(observer),
-        stop_(stop) {}
-
-  /// `go_on`: the sustained part too. Errors: of the journal.
-  Result<void> all(const Before& before, bool go_on) {
-    for (std::size_t first = 0;
-         first < plan_.size() && !stop_.stop_requested() && !sitting_.halted();) {
-      const std::size_t seat = setup_.arms[plan_[first].arm].seat;
-      std::size_t last = first;
-      while (last < plan_.size() && setup_.arms[plan_[last].arm].seat == seat) ++last;
-      Result<void> asked = one_seat(seat, first, last, before, go_on);
-      if (!asked) return asked;
-      first = last;
-    }
-    return {};
-  }
-
- private:
-  Result<void> one_seat(std::size_t seat, std::size_t first, std::size_t last, const Before& before,
-                        bool go_on) {
-    std::unique_ptr<Meter> meter;
-    if (go_on || sitting_.has_work(first, last)) {
-      meter = Meter::start(config_, boards_, boards_.of(setup_.seats[seat].spec), arms_of(seat),
-                           observer_);
-    }
-    if (meter) meter->rest(true, stop_);
-    sitting_.watch_blocks(meter.get());
-    const TimePoint until = sustained_until(config_, setup_, seat, before);
-    Result<void> asked = sitting_.ask_range(first, last, stop_);
-    if (asked && go_on) asked = sitting_.go_on(first, last, until, stop_);
-    sitting_.watch_blocks(nullptr);
-    if (asked && meter && !sitting_.halted()) meter->rest(false, stop_);
-    return asked;
-  }
-
-  std::string arms_of(std::size_t seat) const {
-    std::string out;
-    for (std::size_t a = 0; a < config_.arms.size(); ++a) {
-      if (setup_.arms[a].seat == seat) out += (out.empty() ? "" : ", ") + config_.arms[a].name;
-    }
-    return out;
-  }
-
-  const Config& config_;
-  const RunBoards& boards_;
-  const std::vector<Unit>& plan_;
-  Setup& setup_;
-  Sitting& sitting_;
-  Observer& observer_;
-  const std::stop_token& stop_;
-};
-
 }  // namespace
 
 Result<Outcome> run(const Config& asked_for, const RunOptions& options,
@@ -229,9 +110,7 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
   if (!kit) return fail(kit.error());
   Result<RunBoards> boards = open_run_boards(config, options.boards);
   if (!boards) return fail(boards.error());
-  if (config.order == Order::Automatic) {
-    config.order = boards->measured() ? Order::Block : Order::State;
-  }
+  resolve_order(config, *boards);
   Result<std::vector<Unit>> plan = make_plan(config, *kit);
   if (!plan) return fail(plan.error());
   Result<std::unique_ptr<Journal>> journal = Journal::open(config.out);
@@ -253,8 +132,9 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     if (!there) Journal::discard(std::move(*journal));
     return std::move(*refused);
   }
-  Result<record::RunRecord> record = begin(
-      config, options.resume, make_run_record(config, *kit, *boards, *setup, count_rows(*plan)));
+  const record::RunRecord wanted =
+      make_run_record(config, *kit, *boards, *setup, count_rows(*plan));
+  Result<record::RunRecord> record = begin(config, options.resume, wanted);
   if (!record) return fail(record.error());
 
   const bool ended = !record->ended.empty();
@@ -266,7 +146,7 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
                             .arms = {},
                             .tasks = {},
                             .started = utc_stamp(),
-                            .energy = words_of(record->energy, *boards, config),
+                            .energy = words_of(wanted.energy, *boards, config),
                             .rows = sitting.progress().total,
                             .done_before = sitting.progress().done,
                             .expected_minutes = expected_minutes(config.out, *record)};
@@ -277,6 +157,10 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     }
   }
   observer.announce(announcement);
+  if (options.resume && sitting.has_work(0, plan->size())) {
+    tell_other_boards(*record, wanted, observer);
+  }
+  for (const std::string& finding : boards->findings()) observer.note(finding);
 
   Asking asking(config, *boards, *plan, *setup, sitting, observer, stop);
   const Result<void> asked = asking.all(before, config.probes.sustained_s > 0 && !ended);
@@ -304,6 +188,7 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     outcome.end = Outcome::End::TooManyErrors;
   else if (asked && !complete)
     outcome.end = Outcome::End::Interrupted;
+  tell_unmeasured(config, *setup, asking, *record);
   if (complete) record->ended = utc_stamp();
   const Result<void> saved = save_run(config.out, *record);
   if (!asked) return fail(asked.error());
@@ -318,6 +203,11 @@ Result<DryRun> dry_run(const Config& asked_for) {
   if (Result<void> loaded = load_fits(config); !loaded) return fail(loaded.error());
   Result<kit::Kit> kit = load_sound_kit(config);
   if (!kit) return fail(kit.error());
+  const Result<RunBoards> boards = open_run_boards(config, board::options_from_environment());
+  if (!boards) return fail(boards.error());
+  resolve_order(config, *boards);
+  out.order = config.order;
+  out.energy = words_of(boards->energy(config), *boards, config);
   Result<std::vector<Unit>> plan = make_plan(config, *kit);
   if (!plan) return fail(plan.error());
   out.rows = count_rows(*plan);

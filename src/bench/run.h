@@ -75,6 +75,8 @@ Result<Config> load_run_config(const std::string& folder);
 /// What `--dry-run` prints: the plan and its seeds, no seat asked.
 struct DryRun {
   kit::Kit kit;
+  Order order = Order::State;  // as it would be asked
+  std::string energy;          // as announced
   std::size_t rows = 0;
   std::vector<std::pair<std::string, std::size_t>> rows_by_arm, rows_by_task;
   std::map<std::string, std::size_t> rows_by_probe;  // "order" for all orders; part of the above

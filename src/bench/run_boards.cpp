@@ -1,13 +1,8 @@
 #include "bench/run_boards.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
-#include "board/container.h"
-#include "board/owner.h"
 #include "board/pin_seat.h"
-#include "board/runtime.h"
 #include "board/serving.h"
 
 namespace deem::bench {
@@ -93,6 +88,23 @@ bool RunBoards::measured() const {
   return std::ranges::any_of(seats, [](const SeatBoards& seat) { return !seat.counted.empty(); });
 }
 
+std::vector<std::string> RunBoards::findings() const {
+  std::vector<std::string> out;
+  if (!measured()) return out;
+  const auto counts = [&](const std::string& id) {
+    return std::ranges::any_of(seats, [&](const SeatBoards& seat) {
+      return std::ranges::find(seat.counted, id, &BoardInfo::id) != seat.counted.end();
+    });
+  };
+  for (const board::Check& check : inventory.checks) {
+    if (check.verdict != board::Check::Verdict::Finding) continue;
+    if (!check.board.empty() && !counts(check.board)) continue;
+    out.push_back("finding: " + (check.board.empty() ? "" : "board " + check.board + ": ") +
+                  check.name + ": " + check.says);
+  }
+  return out;
+}
+
 Json RunBoards::receipt() const {
   if (inventory.boards.empty()) return {};
   Json out = Json::array();
@@ -155,77 +167,24 @@ BeforeLoad before_load(const RunBoards& boards, const seat::SeatSpec& spec) {
   return {.memory = board::memory_of(boards.boards->list())};
 }
 
+board::Claim claim_of(seat::Seat& seat) {
+  const Result<seat::Claim> claim = seat.claim();
+  if (!claim) return {};
+  const auto mib = [](const std::optional<std::int64_t>& bytes) {
+    return bytes ? std::optional(static_cast<double>(*bytes) / (1024.0 * 1024.0)) : std::nullopt;
+  };
+  return {mib(claim->total_bytes), mib(claim->vram_bytes), claim->text};
+}
+
 std::optional<board::PinVerdict> prove_pin(const RunBoards& boards, const SeatBoards& of,
                                            BeforeLoad before, seat::Seat& seat) {
   if (of.named.empty() || boards.boards == nullptr) return std::nullopt;
   board::PinEvidence evidence;
   evidence.named = of.named;
   evidence.before = std::move(before.memory);
-  if (const Result<seat::Claim> claim = seat.claim()) {
-    const auto mib = [](const std::optional<std::int64_t>& bytes) {
-      return bytes ? std::optional(static_cast<double>(*bytes) / (1024.0 * 1024.0)) : std::nullopt;
-    };
-    evidence.claim = {mib(claim->total_bytes), mib(claim->vram_bytes), claim->text};
-  }
+  evidence.claim = claim_of(seat);
   board::read_after(*boards.boards, of.spec.kind == "local" ? "" : of.spec.address, evidence);
   return board::check_pin(evidence);
-}
-
-namespace {
-
-std::set<int> processes_of(const seat::SeatSpec& spec, const std::string& proc) {
-  if (spec.kind == "local") return {static_cast<int>(::getpid())};
-  const auto serving = board::serving_processes(spec.address, proc);
-  return serving ? serving->pids : std::set<int>();
-}
-
-/// The image of the first process that runs in a container.
-Json image_json(const std::set<int>& pids, const std::string& root, const std::string& proc) {
-  for (const int pid : pids) {
-    board::BoardProcess process;
-    process.pid = pid;
-    board::find_owner(proc, process);
-    if (process.container.empty()) continue;
-    const board::Image image = board::image_of(process.container, root);
-    Json out = Json::object();
-    out.set("container", process.container);
-    if (!image.digest.empty()) out.set("digest", image.digest);
-    if (!image.name.empty()) out.set("name", image.name);
-    if (!image.note.empty()) out.set("status", "not measured (" + image.note + ")");
-    return out;
-  }
-  return {};
-}
-
-}  // namespace
-
-Json process_receipt(const RunBoards& boards, const seat::SeatSpec& spec, const std::string& root) {
-  if (!is_here(spec)) return {};
-  const std::string proc = root == "/" ? "/proc" : root + "/proc";
-  const std::set<int> pids = processes_of(spec, proc);
-  Json out = Json::object();
-  const auto libraries = board::runtime_libraries(pids, proc);
-  Json runtimes = Json::array();
-  for (const board::RuntimeLibrary& library : libraries) {
-    runtimes.push(library.name + (library.version.empty() ? "" : " " + library.version));
-  }
-  if (!libraries.empty()) out.set("runtimes", std::move(runtimes));
-  const auto nvidia = std::ranges::find_if(boards.inventory.boards, [](const BoardInfo& board) {
-    return !board.cuda.empty() || board.id.starts_with("GPU-");
-  });
-  if (nvidia != boards.inventory.boards.end()) {
-    const auto told = [](const std::string& text) {
-      return text.empty() ? std::nullopt : std::optional(text);
-    };
-    if (const auto finding =
-            board::check_runtime(libraries, told(nvidia->cuda), told(nvidia->driver))) {
-      out.set("findings", Json::array({*finding}));
-    }
-  }
-  if (Json image = image_json(pids, root, proc); !image.is_null()) {
-    out.set("image", std::move(image));
-  }
-  return out.members().empty() ? Json() : out;
 }
 
 }  // namespace deem::bench

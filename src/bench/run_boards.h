@@ -29,6 +29,8 @@ struct RunBoards {
   const SeatBoards& of(const seat::SeatSpec& spec) const;
   /// Whether the energy of any seat is measured.
   bool measured() const;
+  /// What the checks of counted boards and of the whole box found; none where none counts.
+  std::vector<std::string> findings() const;
   /// What run.json keeps: id, name, caps and driver of each board; null where there is none.
   codec::Json receipt() const;
   /// {"status", "period_s", "idle_s", "arms"} (docs/formats/run.md).
@@ -46,14 +48,11 @@ struct BeforeLoad {
 };
 BeforeLoad before_load(const RunBoards& boards, const seat::SeatSpec& spec);
 
+/// What the server says of where its model lies; empty where it does not.
+board::Claim claim_of(seat::Seat& seat);
+
 /// Whether the seat's model sits on the boards named for it; none where none were.
 std::optional<board::PinVerdict> prove_pin(const RunBoards& boards, const SeatBoards& of,
                                            BeforeLoad before, seat::Seat& seat);
-
-/// GPU runtimes the seat's processes have mapped and the image of their container, for run.json:
-/// {"runtimes", "image"}, with what does not fit the driver as "findings". Null where nothing of it
-/// is to be seen.
-codec::Json process_receipt(const RunBoards& boards, const seat::SeatSpec& spec,
-                            const std::string& root = "/");
 
 }  // namespace deem::bench

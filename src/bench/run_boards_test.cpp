@@ -1,7 +1,6 @@
 #include "bench/run_boards.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "bench/test_folder.h"
@@ -92,40 +91,19 @@ TEST(RunBoards, NamedBoardsAloneCount) {
   EXPECT_EQ(seat.named, std::vector<std::string>{seat.counted[0].id});
 }
 
-/// The runtimes of this process stand for a seat's: a local one's.
-TEST(ProcessReceipt, TellsRuntimesTheirFitAndTheImage) {
+TEST(RunBoards, TellsWhatItsChecksFoundOfCountedBoardsAlone) {
   const TestFolder folder;
-  const std::string root = folder.path();
-  const std::string self = root + "/proc/" + std::to_string(::getpid());
-  const std::string container(64, 'b');
-  put(self + "/maps",
-      "7f00-7f10 r-xp 00000000 08:01 11 /usr/lib/libcudart.so.12.8.90\n"
-      "7f20-7f30 r-xp 00000000 08:01 12 /usr/lib/libcuda.so.550.54.14\n");
-  put(self + "/cgroup", "0::/system.slice/docker-" + container + ".scope\n");
-  put(root + "/var/lib/docker/containers/" + container + "/config.v2.json",
-      R"({"Image":"sha256:)" + std::string(64, '1') + R"(","Config":{"Image":"deem/seat:1"}})");
+  put(folder.path() + "/b.json",
+      R"({"schema":"deem.boards-script/1","boards":[
+        {"id":"GPU-a","power_w":30,"limit_requested_w":250,"limit_enforced_w":200},
+        {"id":"GPU-b","power_w":30,"limit_requested_w":300,"limit_enforced_w":200}]})");
   Config config = one_arm();
-  config.arms[0].seat = {.kind = "local", .address = "m.gguf"};
-  const RunBoards boards =
-      opened(config, {.script = DEEM_SOURCE_DIR "/tests/data/boards/two.json"});
-  const codec::Json receipt = process_receipt(boards, config.arms[0].seat, root);
-  ASSERT_TRUE(receipt.is_object());
-  EXPECT_EQ(receipt.find("runtimes")->items().size(), 2U);
-  EXPECT_EQ(receipt.find("runtimes")->items()[1].as_string(), "libcudart 12.8.90");
-  // two.json's driver serves CUDA 12.4.
-  ASSERT_NE(receipt.find("findings"), nullptr);
-  EXPECT_NE(receipt.find("findings")->items()[0].as_string().find("12.4"), std::string::npos);
-  EXPECT_EQ(receipt.find("image")->get_string("digest"), "sha256:" + std::string(64, '1'));
-  EXPECT_EQ(receipt.find("image")->get_string("name"), "deem/seat:1");
-}
-
-TEST(ProcessReceipt, NothingSeenIsNull) {
-  const TestFolder folder;
-  Config config = one_arm();
-  config.arms[0].seat = {.kind = "local", .address = "m.gguf"};
-  const RunBoards boards =
-      opened(config, {.script = DEEM_SOURCE_DIR "/tests/data/boards/two.json"});
-  EXPECT_TRUE(process_receipt(boards, config.arms[0].seat, folder.path()).is_null());
+  config.arms[0].boards = {"GPU-a"};
+  EXPECT_EQ(opened(config, {.script = folder.path() + "/b.json"}).findings(),
+            std::vector<std::string>{"finding: board GPU-a: limit: 250 W were set, 200 W are in "
+                                     "force: another limiter holds it lower"});
+  config.power.off = true;
+  EXPECT_TRUE(opened(config, {.script = folder.path() + "/b.json"}).findings().empty());
 }
 
 }  // namespace

@@ -212,6 +212,8 @@ TEST_F(RunningOnBoards, APowerLogThatCanNotBeWrittenCostsNoRow) {
   ASSERT_TRUE(go(options));
   expect_complete();
   EXPECT_TRUE(noted("joules of read, write not measured")) << listener.notes.size();
+  const record::RunRecord run = saved();
+  EXPECT_NE(run.energy.find("arms")->find("read")->get_string("status"), "ok");
 }
 
 TEST_F(RunningOnBoards, ANeighbourThatComesIsNotedWithItsBlock) {
@@ -238,6 +240,33 @@ TEST_F(RunningOnBoards, ResumeReadsTheBoardsAsTheRunDid) {
   const Result<Config> again = load_run_config(config.out);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->power, config.power);
+}
+
+TEST_F(RunningOnBoards, ResumingOnOtherBoardsOrNoneIsSaid) {
+  listener.stop_after = 5;
+  ASSERT_TRUE(go(options));
+  listener.stop = std::stop_source();
+  listener.stop_after = 0;
+  options.resume = true;
+  config.order = Order::Block;  // as run.json has it
+  set_boards(R"({"id":"GPU-another","power_w":50})");
+  listener.stop_after = 2;
+  ASSERT_TRUE(go(options));
+  EXPECT_TRUE(noted("arm read is read on other boards")) << "and its joules are not valid";
+  listener.stop = std::stop_source();
+  listener.stop_after = 0;
+  set_boards("");
+  const auto outcome = go(options);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_TRUE(noted("joules of this sitting not measured (no board)"));
+}
+
+TEST_F(RunningOnBoards, StoppedBeforeItsRestItSaysWhatThatCosts) {
+  listener.stop_after = 12;
+  const auto outcome = go(options);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->end, Outcome::End::Done) << "every row is there";
+  EXPECT_TRUE(noted("net joules of this sitting are not valid"));
 }
 
 class RequiringAPin : public RunningOnBoards {

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "bench/calibration.h"
+#include "bench/process_receipt.h"
 #include "bench/prompts.h"
 #include "bench/receipt.h"
 
@@ -85,7 +86,7 @@ Result<OpenSeat> open_seat(const seat::SeatSpec& spec, const RunBoards& boards,
   open.ready_s = Seconds(Clock::now() - began).count();
   // Its identity made a server load the model, where it had not.
   open.pin = prove_pin(boards, boards.of(spec), std::move(before), *open.seat);
-  open.process = process_receipt(boards, spec);
+  open.process = process_receipt(boards.inventory.boards, spec, open.identity);
   return open;
 }
 

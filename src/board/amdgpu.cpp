@@ -46,15 +46,17 @@ std::optional<double> clock_of(const Card& card, std::string_view label) {
   return std::nullopt;
 }
 
-/// PCIe's generation by its rate: "16.0 GT/s PCIe".
+/// PCIe's generation by its rate: "16.0 GT/s PCIe"; kernels of old write "16 GT/s".
 std::optional<std::int64_t> generation_of(const std::string& path) {
-  const auto text = read_text(path);
-  if (!text) return std::nullopt;
-  constexpr std::string_view kRates[] = {"2.5 ", "5.0 ", "8.0 ", "16.0 ", "32.0 ", "64.0 "};
-  for (std::size_t i = 0; i < std::size(kRates); ++i) {
-    if (text->starts_with(kRates[i])) return static_cast<std::int64_t>(i + 1);
-  }
-  return std::nullopt;
+  const std::string text = read_text(path).value_or("");
+  double rate = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, code] = std::from_chars(text.data(), end, rate);
+  if (code != std::errc() || !std::string_view(at, end).starts_with(" GT/s")) return std::nullopt;
+  constexpr double kRates[] = {2.5, 5, 8, 16, 32, 64};
+  const auto* const found = std::ranges::find(kRates, rate);
+  if (found == std::end(kRates)) return std::nullopt;
+  return found - std::begin(kRates) + 1;
 }
 
 std::optional<std::int64_t> whole(const std::optional<double>& value) {
@@ -91,6 +93,16 @@ Client parse_fdinfo(std::string_view text) {
       const std::string_view unit = parts.size() > 1 ? parts[1] : "";
       out.vram_mib = number * (unit == "MiB" ? 1.0 : unit == "KiB" ? 1.0 / 1024 : kMib);
     }
+  }
+  return out;
+}
+
+/// Absent when one client does not tell its own.
+std::optional<double> sum_of(const std::map<std::string, std::optional<double>>& clients) {
+  double out = 0;
+  for (const auto& [client, mib] : clients) {
+    if (!mib) return std::nullopt;
+    out += *mib;
   }
   return out;
 }
@@ -142,7 +154,8 @@ class AmdgpuSource : public Source {
         if (handles.error().code != Error::Code::NotFound) ++closed;
         continue;
       }
-      std::map<std::string, std::map<std::string, double>> used;  // board, client: MiB
+      std::map<std::string, std::map<std::string, std::optional<double>>>
+          used;  // board, client: MiB
       for (const std::string& handle : *handles) {
         const auto text = read_text(join_path(folder, handle));
         if (!text || text->find("amdgpu") == std::string::npos) continue;
@@ -150,14 +163,13 @@ class AmdgpuSource : public Source {
         const std::string id = "amdgpu:" + client.pci;
         if (client.driver != "amdgpu" || std::ranges::find(ids, id) == ids.end()) continue;
         // Several handles of one client tell the same figure.
-        used[id][client.id] = client.vram_mib.value_or(0);
+        used[id][client.id] = client.vram_mib;
       }
       for (const auto& [id, clients] : used) {
         BoardProcess process;
         process.board = id;
         process.pid = pid;
-        process.used_mib = 0;
-        for (const auto& [client, mib] : clients) *process.used_mib += mib;
+        process.used_mib = sum_of(clients);
         out.push_back(std::move(process));
       }
     }

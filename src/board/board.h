@@ -78,7 +78,7 @@ std::string_view to_string(BoardProcess::Kind kind);
 /// How one check ended.
 struct Check {
   enum class Verdict { Ok, Finding, NotMeasured };
-  std::string name;   // driver, count, reach, memory, power, permission, script
+  std::string name;   // driver, count, reach, memory, power, limit, permission, script
   std::string board;  // id, "" for the whole box
   Verdict verdict = Verdict::Ok;
   std::string says;  // the numbers, or why it could not be measured

@@ -41,9 +41,7 @@ void open_nvidia(const BoardOptions& options, std::size_t on_bus,
     sources.push_back(std::move(*smi));
     return;
   }
-  const bool absent = smi.error().code == Error::Code::NotFound;
-  checks.push_back({"driver", "", absent && on_bus == 0 ? Check::Verdict::NotMeasured : verdict,
-                    nvml.error().message + "; " + smi.error().message});
+  checks.push_back({"driver", "", verdict, nvml.error().message + "; " + smi.error().message});
 }
 
 }  // namespace
@@ -214,6 +212,7 @@ Inventory Boards::inventory() {
     });
     if (!told) out.checks.push_back(check_memory(board, out.processes));
     if (board.source != "amdgpu") out.checks.push_back(check_power(board));
+    if (auto limit = check_limit(board)) out.checks.push_back(std::move(*limit));
   }
   return out;
 }
@@ -261,8 +260,11 @@ Result<std::vector<BoardInfo>> choose_boards(std::vector<BoardInfo> boards,
     // A PCI address may be written with a domain of four digits, of eight, or without one.
     const auto matches = [&](const BoardInfo& board) {
       const std::string pci = to_lower(board.pci);
-      return to_lower(board.id) == wanted ||
-             (wanted.size() >= 7 && wanted.find(':') != std::string::npos && pci.ends_with(wanted));
+      if (to_lower(board.id) == wanted) return true;
+      if (wanted.size() < 7 || wanted.find(':') == std::string::npos || pci.empty()) return false;
+      const bool longer =
+          wanted.ends_with(pci) && wanted.find_first_not_of('0') >= wanted.size() - pci.size();
+      return pci.ends_with(wanted) || longer;
     };
     if (name.find_first_not_of("0123456789") == std::string::npos) {
       return fail(Error::Code::BadInput,

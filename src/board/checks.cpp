@@ -32,7 +32,8 @@ Check check_memory(const BoardInfo& board, std::span<const BoardProcess> process
                          *board.memory_used_mib, *missing);
   if (*missing <= kUnexplainedMib) {
     out.verdict = Check::Verdict::Ok;
-  } else if (board.memory_reserved_mib || board.source != "nvml") {
+  } else if (board.memory_reserved_mib ||
+             (board.source != "nvml" && board.source != "nvidia-smi")) {
     out.verdict = Check::Verdict::Finding;
     out.says += ": another process namespace, a dead context, or MPS";
   } else {
@@ -60,6 +61,18 @@ Check check_power(const BoardInfo& board) {
   if ((bits & kHeat) != 0) why += "too hot; ";
   if ((bits & kSlowdown) != 0) why += "slowed down by hardware; ";
   out.says = fmt::format("{}(reasons {:#x})", why.replace(why.size() - 2, 2, " "), bits);
+  return out;
+}
+
+std::optional<Check> check_limit(const BoardInfo& board) {
+  if (!board.limit_requested_w || !board.limit_enforced_w) return std::nullopt;
+  const double set = *board.limit_requested_w, enforced = *board.limit_enforced_w;
+  Check out{.name = "limit", .board = board.id, .verdict = Check::Verdict::Ok, .says = ""};
+  out.says = fmt::format("{:g} W were set, {:g} W are in force", set, enforced);
+  if (enforced < set - 1) {
+    out.verdict = Check::Verdict::Finding;
+    out.says += ": another limiter holds it lower";
+  }
   return out;
 }
 

@@ -26,6 +26,10 @@ Check check_memory(const BoardInfo& board, std::span<const BoardProcess> process
 /// told.
 Check check_power(const BoardInfo& board);
 
+/// The limit that was set against the one in force: lower by over a watt, another limiter holds the
+/// board. None where either is not told.
+std::optional<Check> check_limit(const BoardInfo& board);
+
 /// Boards of one maker that its driver tells against those on the bus.
 Check check_count(std::string_view maker, std::size_t by_driver, std::size_t on_bus);
 

@@ -11,6 +11,7 @@ namespace deem::board {
 namespace {
 
 constexpr std::size_t kContainerId = 64;  // hex digits
+constexpr std::size_t kMostName = 255;    // what the kernel lets a group's name have
 
 bool is_hex(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
@@ -100,6 +101,9 @@ Owner parse_cgroup(std::string_view text) {
   if (out.container.empty() && out.unit.empty()) {
     out.note = "in no container and no service: " + printable(path, 120);
   }
+  // A user may name a group of their own by any bytes.
+  out.container = printable(out.container, kMostName);
+  out.unit = printable(out.unit, kMostName);
   return out;
 }
 

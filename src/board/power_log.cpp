@@ -198,13 +198,23 @@ Result<void> PowerLog::sync() {
     copy = Fd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
   }
   // Without the lock: a slow disk must not hold up a sample.
-  if (copy && ::fdatasync(copy.get()) == 0) return {};
-  const int number = errno;
+  std::string why;
+  if (!copy || ::fdatasync(copy.get()) != 0) why = system_words(errno);
   const std::scoped_lock lock(mutex_);
-  if (!broken_) {
-    broken_ = Error{Error::Code::Unavailable, path_ + ": " + system_words(number)};
-  }
+  if (why.empty()) why = what_others_did();
+  if (why.empty()) return {};
+  if (!broken_) broken_ = Error{Error::Code::Unavailable, path_ + ": " + why};
   return fail(*broken_);
+}
+
+std::string PowerLog::what_others_did() const {
+  struct stat status{};
+  if (!fd_ || ::fstat(fd_.get(), &status) != 0) return system_words(errno);
+  if (status.st_nlink == 0) return "was deleted while it was written";
+  if (static_cast<std::uint64_t>(status.st_size) < size_) {
+    return "was cut short by another program while it was written";
+  }
+  return "";
 }
 
 std::uint64_t PowerLog::lines() const {

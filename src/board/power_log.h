@@ -42,7 +42,8 @@ class PowerLog : public PowerSink {
   Result<void> event(const record::PowerEvent& event) override;
   Result<void> mark(const record::PowerMark& mark);
 
-  /// Tells the disk now. Errors: Unavailable.
+  /// Tells the disk now. Errors: Unavailable; also where the file was deleted or cut short
+  /// meanwhile.
   Result<void> sync();
   std::uint64_t lines() const;  // written by this, headings included
 
@@ -53,6 +54,7 @@ class PowerLog : public PowerSink {
   Result<void> write_line(std::string_view line);  // with mutex_ held, as those below
   Result<void> rotate();
   Result<void> fail_with(int number);
+  std::string what_others_did() const;  // to the file under our hands; with mutex_ held
   void sync_now_and_then(const std::stop_token& stop);
 
   const std::string path_, heading_, boot_id_;

@@ -64,6 +64,27 @@ TEST_F(PowerLogFile, GoesOnBehindItsOwnLinesAndCutsATornOne) {
   EXPECT_EQ(file->segments[0].samples.size(), 1U);
 }
 
+TEST_F(PowerLogFile, NoticesThatItWasDeletedOrCutShort) {
+  for (const bool deleted : {true, false}) {
+    const auto log = PowerLog::open(path, heading_of(1));
+    ASSERT_TRUE(log) << log.error().message;
+    ASSERT_TRUE((*log)->sync());
+    if (deleted) {
+      std::filesystem::remove(path);
+    } else {
+      std::filesystem::resize_file(path, 0);
+    }
+    ASSERT_TRUE((*log)->event({.what = "missed", .board = "", .detail = ""}));
+    const auto synced = (*log)->sync();
+    ASSERT_FALSE(synced);
+    EXPECT_NE(synced.error().message.find(deleted ? "was deleted" : "was cut short"),
+              std::string::npos)
+        << synced.error().message;
+    EXPECT_FALSE((*log)->event({.what = "missed", .board = "", .detail = ""}))
+        << "the next line is not lost in silence";
+  }
+}
+
 TEST_F(PowerLogFile, RefusesWhatIsNoLogOfThisVersion) {
   for (const char* text : {"{\"schema\":\"deem.power/99\"}\n", "notes\n"}) {
     std::ofstream(path) << text;

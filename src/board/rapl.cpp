@@ -113,6 +113,15 @@ std::string_view place_of(std::string_view name) {
   return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : "";
 }
 
+/// The number of the package that a zone lies in: "1" of package-1, whose zone may be intel-rapl:0.
+std::string package_above(const std::string& folder, std::string_view place) {
+  const std::string zone(place.substr(0, place.find(':')));
+  constexpr std::string_view kPackage = "package-";
+  const std::string name =
+      read_text(join_path(folder, "intel-rapl:" + zone + "/name")).value_or("");
+  return name.starts_with(kPackage) ? name.substr(kPackage.size()) : zone;
+}
+
 }  // namespace
 
 std::unique_ptr<Source> open_rapl(const std::string& sysfs) {
@@ -126,9 +135,9 @@ std::unique_ptr<Source> open_rapl(const std::string& sysfs) {
     const bool package = kind.starts_with("package-"), memory = kind == "dram";
     if (place.empty() || (!package && !memory)) continue;
     Zone zone;
-    const std::string number(place.substr(0, place.find(':')));
-    zone.id = package ? "rapl:" + kind : "rapl:dram-" + number;
-    zone.name = package ? "processor " + kind : "memory of processor package-" + number;
+    zone.id = package ? "rapl:" + kind : "rapl:dram-" + package_above(folder, place);
+    zone.name = package ? "processor " + kind
+                        : "memory of processor package-" + package_above(folder, place);
     zone.folder = path;
     zone.range_j = read_number(path + "/max_energy_range_uj", kMicro);
     zones.push_back(std::move(zone));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/text.h"
 #include "codec/json.h"
 
 namespace deem::board {
@@ -59,16 +60,27 @@ class Reader {
     if (!value->is_bool()) return note(key, "is not true or false");
     out = value->as_bool();
   }
-  /// Numbers, ascending.
+  /// Numbers, ascending, from 0 on.
   std::vector<double> times(std::string_view key) {
     std::vector<double> out;
     for (const Json& item : list(key)) {
       const auto value = finite(item, key);
-      if (!value || (!out.empty() && *value < out.back())) {
-        note(key, "wants ascending times");
+      if (!value || *value < (out.empty() ? 0 : out.back())) {
+        note(key, "wants ascending times, none before 0");
         return {};
       }
       out.push_back(*value);
+    }
+    return out;
+  }
+  /// [[from, until], …], from ascending and each before its until.
+  std::vector<ScriptSpan> spans(std::string_view key) {
+    std::vector<ScriptSpan> out;
+    const Json* value = find(key);
+    if (value == nullptr || (value->is_array() && value->items().empty())) return out;
+    for (const auto& [from, until] : pairs(key, *value)) {
+      if (until <= from) note(key, "wants [[from, until], …], each until after its from");
+      out.push_back({from, until});
     }
     return out;
   }
@@ -124,7 +136,7 @@ class Reader {
   }
   void note(std::string_view key, std::string_view what) {
     if (!fault_.empty()) return;
-    fault_ = where_ + (key.empty() ? "" : "." + std::string(key)) + " " + std::string(what);
+    fault_ = where_ + (key.empty() ? "" : "." + printable(key, 60)) + " " + std::string(what);
   }
   const std::string& where() const { return where_; }
 
@@ -161,6 +173,7 @@ ScriptedProcess read_process(const Json& json, const std::string& board, const s
   in.number("from_s", out.span.from_s);
   in.number("until_s", out.span.until_s);
   if (!pid) in.note("pid", "is missing");
+  if (out.span.until_s <= out.span.from_s) in.note("until_s", "is not after from_s");
   if (kind == "graphics") {
     out.process.kind = BoardProcess::Kind::Graphics;
   } else if (kind == "mps") {
@@ -227,9 +240,7 @@ ScriptedBoard read_board(const Json& json, const std::string& where, std::string
   in.flag("counter", out.counter);
   in.number("counter_start_j", out.counter_start_j);
   out.resets_s = in.times("counter_resets_s");
-  if (const Json* lost = in.find("lost_s")) {
-    for (const auto& [from, until] : in.pairs("lost_s", *lost)) out.lost.push_back({from, until});
-  }
+  out.lost = in.spans("lost_s");
   std::size_t n = 0;
   for (const Json& item : in.list("instances")) {
     const std::string place = where + ".instances[" + std::to_string(n++) + "]";
@@ -276,9 +287,12 @@ Result<std::vector<ScriptedBoard>> parse_boards_script(std::string_view text) {
     std::set<std::string> ids;
     std::size_t n = 0;
     for (const Json& item : in.list("boards")) {
-      boards.push_back(read_board(item, "boards[" + std::to_string(n++) + "]", fault));
+      const std::string place = "boards[" + std::to_string(n++) + "]";
+      boards.push_back(read_board(item, place, fault));
       const std::string& id = boards.back().info.id;
-      if (!ids.insert(id).second) in.note("boards", "has " + id + " twice");
+      if (!ids.insert(id).second && fault.empty()) {
+        fault = place + ".id is " + printable(id, 60) + ", as that of a board before it";
+      }
     }
   }
   if (!fault.empty()) return fail(Error::Code::Corrupt, fault);

@@ -39,6 +39,14 @@ std::vector<std::string_view> cells_of(std::string_view line, std::size_t column
   return out;
 }
 
+/// Why a board is of no use, where one of its fields says so: NVML's codes 15 and 16.
+std::string_view board_error(std::string_view cell) {
+  const std::string lower = to_lower(cell);
+  if (lower.find("gpu is lost") != std::string::npos) return "GPU is lost";
+  if (lower.find("gpu requires reset") != std::string::npos) return "GPU requires reset";
+  return "";
+}
+
 }  // namespace
 
 const std::vector<SmiField>& smi_list_fields() {
@@ -136,12 +144,12 @@ bool is_smi_absent(std::string_view value) {
   const std::string lower = to_lower(value);
   return lower.empty() || lower == "n/a" || lower == "not found" || lower == "not supported" ||
          lower == "unknown error" || lower == "insufficient permissions" || lower == "no data" ||
-         lower == "gpu is lost";
+         lower == "gpu is lost" || lower == "gpu requires reset" || lower == "err!";
 }
 
 std::optional<std::string> SmiLine::text(std::string_view key) const {
   for (const auto& [name, value] : values) {
-    if (name == key && !is_smi_absent(value)) return value;
+    if (name == key && !is_smi_absent(value)) return printable(value, 200);
   }
   return std::nullopt;
 }
@@ -178,7 +186,7 @@ SmiTable parse_smi_csv(std::string_view text, const std::vector<std::string>& ke
     SmiLine row;
     for (std::size_t i = 0; i < cells.size() && i < keys.size(); ++i) {
       row.values.emplace_back(keys[i], cells[i]);
-      if (to_lower(cells[i]).find("gpu is lost") != std::string::npos) row.error = "GPU is lost";
+      if (row.error.empty()) row.error = board_error(cells[i]);
     }
     const auto uuid = row.text("uuid");
     if (cells.size() != keys.size() || !uuid ||
@@ -187,6 +195,26 @@ SmiTable parse_smi_csv(std::string_view text, const std::vector<std::string>& ke
       continue;
     }
     out.lines.push_back(std::move(row));
+  }
+  return out;
+}
+
+std::vector<std::pair<std::string, Instance>> parse_smi_instances(std::string_view text) {
+  constexpr std::string_view kUuid = "(UUID: ";
+  std::vector<std::pair<std::string, Instance>> out;
+  std::string board;
+  for (std::string_view line : split(text, '\n')) {
+    line = trim(line);
+    const std::size_t at = line.rfind(kUuid);
+    if (at == std::string_view::npos || !line.ends_with(')')) continue;
+    std::string_view id = line.substr(at + kUuid.size());
+    id.remove_suffix(1);
+    if (id.starts_with("GPU-")) board = printable(id, 200);
+    if (!id.starts_with("MIG-") || board.empty()) continue;
+    Instance instance;
+    instance.id = printable(id, 200);
+    instance.name = printable(trim(line.substr(0, line.find(" Device "))), 60);
+    out.emplace_back(board, std::move(instance));
   }
   return out;
 }

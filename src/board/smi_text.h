@@ -45,8 +45,8 @@ SmiQuery reference_smi_query(int which);
 /// One line of `--format=csv,noheader,nounits`, by key; what is not told is absent.
 struct SmiLine {
   std::vector<std::pair<std::string, std::string>> values;
-  std::string error;  // "GPU is lost" where a field says so
-  std::optional<std::string> text(std::string_view key) const;
+  std::string error;  // "GPU is lost", "GPU requires reset" where a field says so
+  std::optional<std::string> text(std::string_view key) const;  // fit for a line
   std::optional<double> number(std::string_view key) const;
   std::optional<std::int64_t> integer(std::string_view key) const;
   std::optional<bool> flag(std::string_view key) const;           // Enabled, Disabled
@@ -61,7 +61,11 @@ struct SmiTable {
 /// The last column may hold commas (a process's name). Lines without a uuid are problems.
 SmiTable parse_smi_csv(std::string_view text, const std::vector<std::string>& keys);
 
-/// Whether a value says that there is none: N/A, [N/A], [Not Supported], Not Found …
+/// The MIG instances of `nvidia-smi -L` by their board's UUID: "MIG 1g.10gb  Device  0: (UUID:
+/// MIG-…)" under its board's line. It tells nothing of their memory.
+std::vector<std::pair<std::string, Instance>> parse_smi_instances(std::string_view text);
+
+/// Whether a value says that there is none: N/A, [N/A], [Not Supported], Not Found, ERR! …
 bool is_smi_absent(std::string_view value);
 
 BoardInfo smi_board(const SmiLine& line);

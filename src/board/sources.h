@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "board/board.h"
 
@@ -17,9 +18,11 @@ namespace deem::board {
 /// (driver not loaded, versions that differ, no permission), Unsupported for another library.
 Result<std::unique_ptr<Source>> open_nvml(const std::string& library);
 
-/// nvidia-smi, each reading a run of the program. Errors: NotFound without the program,
+/// nvidia-smi, each reading a run of the program, which is killed after `patience`: without
+/// persistence it loads the driver first. Errors: NotFound without the program, Timeout,
 /// Unavailable with what it said.
-Result<std::unique_ptr<Source>> open_smi(const std::string& program);
+Result<std::unique_ptr<Source>> open_smi(const std::string& program,
+                                         Seconds patience = Seconds(20));
 
 /// AMD's boards below SYSFS/bus/pci/devices, their processes by PROC/PID/fdinfo; null without one.
 std::unique_ptr<Source> open_amdgpu(const std::string& sysfs, const std::string& proc);

@@ -45,8 +45,11 @@ Result<std::vector<PciBoard>> list_pci_boards(const std::string& sysfs) {
   for (const std::string& name : *names) {
     const std::string device = join_path(folder, name);
     const auto vendor = read_hex(device + "/vendor"), kind = read_hex(device + "/class");
-    if (!vendor || !kind || *kind >> 16 != 0x03) continue;
-    if (*vendor == kNvidia || *vendor == kAmd) out.push_back({name, *vendor});
+    if (!vendor || !kind) continue;
+    const bool display = *kind >> 16 == 0x03, accelerator = *kind >> 16 == 0x12;
+    if ((*vendor == kNvidia && display) || (*vendor == kAmd && (display || accelerator))) {
+      out.push_back({name, *vendor});
+    }
   }
   return out;
 }

@@ -20,7 +20,8 @@ std::optional<double> parse_number(std::string_view text, double scale = 1);
 std::optional<double> read_number(const std::string& path, double scale = 1);
 std::optional<std::uint64_t> read_hex(const std::string& path);  // "0x1002"
 
-/// One display controller of the bus (class 0x03….).
+/// One display controller of the bus (class 0x03….), or AMD's processing accelerator (0x12….: an
+/// MI300X shows as no display).
 struct PciBoard {
   std::string address;  // "0000:03:00.0"
   std::uint64_t vendor = 0;

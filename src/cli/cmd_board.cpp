@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "bench/config.h"
+#include "bench/run_boards.h"
 #include "board/pin_seat.h"
 #include "board/power_log.h"
 #include "board/sampler.h"
@@ -180,12 +181,7 @@ int run_board_pin(const Args& args) {
   if (spec->kind == "local") evidence.before = board::memory_of((*boards)->list());
   Result<std::unique_ptr<seat::Seat>> seat = seat::make_seat(*spec);
   if (!seat) return report_error(seat.error());
-  if (const Result<seat::Claim> claim = (*seat)->claim()) {
-    const auto mib = [](const std::optional<std::int64_t>& bytes) {
-      return bytes ? std::optional(static_cast<double>(*bytes) / (1024.0 * 1024.0)) : std::nullopt;
-    };
-    evidence.claim = {mib(claim->total_bytes), mib(claim->vram_bytes), claim->text};
-  }
+  evidence.claim = bench::claim_of(**seat);
   board::read_after(**boards, spec->kind == "local" ? "" : spec->address, evidence);
   const board::PinVerdict verdict = board::check_pin(evidence);
   if (json) {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/document.h"
 #include "cli/gather_rows.h"
+#include "cli/side_by_side.h"
 #include "cli/verbs.h"
 #include "report/compare_report.h"
 #include "report/probes.h"
@@ -22,7 +23,7 @@ struct CompareFlags {
   std::vector<std::string> paths, columns, gates, costs;
   std::string base, format = "text";
   std::size_t disagreements = 10;
-  bool force = false;
+  bool force = false, any_harness = false;
 };
 
 /// One run's rows and the columns that can be compared.
@@ -75,33 +76,21 @@ Result<Source> open_source(const std::string& path) {
   return out;
 }
 
-/// Pairs of different kits or programs say nothing unless the user knows why they would.
-Result<void> check_comparable(const std::vector<Source>& sources, bool force,
+/// Pairs of different kits, programs or harnesses say nothing unless the user knows why they would.
+Result<void> check_comparable(const std::vector<Source>& sources, const CompareFlags& flags,
                               std::vector<std::string>& notes) {
   const Source& first = sources.front();
-  for (const Source& other : sources) {
-    if (!first.run || !other.run) {
-      if (sources.size() > 1) {
-        notes.push_back((first.run ? other : first).path +
-                        ": no run.json: kit and program are not known to be the same");
+  for (std::size_t i = 1; i < sources.size(); ++i) {
+    const Source& other = sources[i];
+    for (const Hindrance& found : side_by_side({first.path, first.run}, {other.path, other.run})) {
+      const bool harness = found.what == Hindrance::What::Harness;
+      if (!flags.force && !(harness && flags.any_harness)) {
+        return fail(Error::Code::BadInput,
+                    found.text + (harness ? "; --any-harness pairs them all the same"
+                                          : "; --force pairs them all the same"));
       }
-      continue;
+      notes.push_back(found.text + ": not to be held against each other as they stand");
     }
-    const auto differs = [&](const std::string& what, const std::string& a,
-                             const std::string& b) -> Result<void> {
-      if (a == b) return {};
-      const std::string said = first.path + " and " + other.path + ": different " + what + " (" +
-                               printable(a, 40) + ", " + printable(b, 40) + ")";
-      if (!force) return fail(Error::Code::BadInput, said + "; --force pairs them all the same");
-      notes.push_back(said);
-      return {};
-    };
-    if (Result<void> same = differs("kits", first.run->kit_digest.substr(0, 16),
-                                    other.run->kit_digest.substr(0, 16));
-        !same)
-      return same;
-    if (Result<void> same = differs("versions of deem", first.run->deem, other.run->deem); !same)
-      return same;
   }
   return {};
 }
@@ -197,6 +186,23 @@ std::optional<double> cost_of(const score::Column& column, const std::vector<Pri
   return tokens / 1e6 / static_cast<double>(f.asked) * 1'000;
 }
 
+const score::RunEnergy& energy_of(const Source& source) {
+  static const score::RunEnergy kNone = score::energy_not_measured("no run.json");
+  const auto& runs = source.gathered.heading.energy;
+  return runs.empty() ? kNone : runs.front().energy;
+}
+
+bool tells_energy(const Source& source) {
+  return source.run && !(source.run->energy.is_null() && energy_of(source).blocks.empty());
+}
+
+/// Net, where that is valid.
+std::optional<double> joules_of(const Source& source, const std::string& arm) {
+  const score::EnergyFigures* figures = energy_of(source).arm(arm);
+  if (figures == nullptr || !figures->net_valid()) return std::nullopt;
+  return figures->net_per_decision();
+}
+
 report::CompareReport make_report(const std::vector<Source>& sources,
                                   const std::vector<std::pair<Side, Side>>& pairs,
                                   const std::vector<score::Gate>& gates,
@@ -215,8 +221,12 @@ report::CompareReport make_report(const std::vector<Source>& sources,
     pair.result =
         score::compare(sources[a.source].gathered.rows, a.name, sources[b.source].gathered.rows,
                        b.name, {.fit_a = fit(a), .fit_b = fit(b)});
+    const score::RunEnergy &of_a = energy_of(sources[a.source]),
+                           &of_b = energy_of(sources[b.source]);
+    pair.joules = score::compare_joules({of_a, a.name.arm}, {of_b, b.name.arm});
+    pair.told_joules = tells_energy(sources[a.source]) || tells_energy(sources[b.source]);
     for (const score::Gate& gate : gates) {
-      pair.gates.emplace_back(gate, score::check_gate(gate, pair.result.all));
+      pair.gates.emplace_back(gate, score::check_gate(gate, pair.result.all, &pair.joules.all));
     }
     p.push_back(pair.result.all.p);
     out.pairs.push_back(std::move(pair));
@@ -236,6 +246,7 @@ report::CompareReport make_report(const std::vector<Source>& sources,
       out.frontier.push_back({.name = name,
                               .accuracy = *figures.accuracy.value,
                               .median_s = *figures.median_s,
+                              .joules = joules_of(sources[side.source], side.name.arm),
                               .cost = cost_of(column, prices)});
       if (figures.group > 1) {
         out.notes.push_back(name + ": up to " + std::to_string(figures.group) +
@@ -261,10 +272,10 @@ int gates_code(const report::CompareReport& report) {
         fmt::print(stderr, "deem: {} against {}: gate {} fails ({:.4g})\n", pair.b, pair.a,
                    gate.text, result.value);
         code = kFound;
-      } else if (!result.measured && code == kDone) {
-        fmt::print(stderr, "deem: {} against {}: gate {} is not measured\n", pair.b, pair.a,
-                   gate.text);
-        code = kNotMeasured;
+      } else if (!result.measured) {
+        fmt::print(stderr, "deem: {} against {}: gate {} is not measured{}\n", pair.b, pair.a,
+                   gate.text, result.why.empty() ? "" : " (" + result.why + ")");
+        if (code == kDone) code = kNotMeasured;
       }
     }
   }
@@ -288,13 +299,16 @@ int run_compare(const Args& args) {
   app.add_option("--base", flags.base,
                  "A: ARM READING:VARIANT, or part of it; the first column when absent");
   app.add_option("--column", flags.columns, "B: only these (repeatable)");
-  app.add_option("--gate", flags.gates,
-                 "METRIC<=LIMIT or >=, of accuracy, brier, median, p95; a number, +0.01 from A, "
-                 "1.1x of A (repeatable)");
+  app.add_option(
+      "--gate", flags.gates,
+      "METRIC<=LIMIT or >=, of accuracy, brier, median, p95, joules; a number, +0.01 from A, "
+      "1.1x of A (repeatable)");
   app.add_option("--cost", flags.costs,
                  "ARM=IN[/OUT]: prices of a million prompt and output tokens (repeatable)");
   app.add_option("--disagreements", flags.disagreements, "items listed on which they differ (10)");
-  app.add_flag("--force", flags.force, "pair runs of different kits or versions too");
+  app.add_flag("--force", flags.force, "pair runs of different kits, versions or harnesses too");
+  app.add_flag("--any-harness", flags.any_harness,
+               "pair runs whose harness differs or is not told");
   app.add_option("--format", flags.format, "text, md or json");
   if (const auto code = parse(app, args)) return *code;
   const auto format = parse_document_format(flags.format);
@@ -331,7 +345,7 @@ int run_compare(const Args& args) {
       return report_error({Error::Code::BadInput, "--cost: there is no arm " + price.arm});
   }
   std::vector<std::string> notes;
-  if (Result<void> same = check_comparable(sources, flags.force, notes); !same)
+  if (Result<void> same = check_comparable(sources, flags, notes); !same)
     return report_error(same.error());
   const auto pairs = make_pairs(sources, flags);
   if (!pairs) return report_error(pairs.error());

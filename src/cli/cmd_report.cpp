@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/make_report.h"
+#include "cli/price_flags.h"
 #include "cli/verbs.h"
 
 namespace deem::cli {
@@ -30,7 +31,7 @@ Result<std::string> find_format(const std::string& typed, const std::string& out
 std::string render(const MadeReport& made, const std::string& format) {
   if (format == "md") return report::as_markdown(made.report);
   if (format == "json") return report::as_json(made.report, made.gathered.rows);
-  if (format == "csv") return report::as_csv(made.report.scores);
+  if (format == "csv") return report::as_csv(made.report.scores, made.report.heading);
   return report::as_html(made.report, made.gathered.rows);
 }
 
@@ -55,10 +56,14 @@ int run_report(const Args& args) {
   app.add_option("--format", format_name, "html, md, json or csv; by the ending of --out");
   app.add_flag("--no-prompts", no_prompts, "leave out what was asked");
   app.add_flag("--force", force, "write over a file that is no report");
+  PriceFlags prices;
+  add_price_flags(app, prices);
   if (const auto code = parse(app, args)) return *code;
+  const Result<report::EnergyPrice> price = parse_prices(prices);
+  if (!price) return report_error(price.error());
   const Result<std::string> format = find_format(format_name, out);
   if (!format) return report_error(format.error());
-  const Result<MadeReport> made = make_report(paths, !no_prompts);
+  const Result<MadeReport> made = make_report(paths, !no_prompts, *price);
   if (!made) return report_error(made.error());
   if (made->gathered.rows.empty() && made->gathered.unreadable) return kNotMeasured;
   const std::string bytes = render(*made, *format);

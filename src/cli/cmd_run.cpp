@@ -6,6 +6,7 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "bench/run.h"
+#include "cli/price_flags.h"
 #include "cli/run_flags.h"
 #include "cli/run_printer.h"
 #include "cli/show_score.h"
@@ -19,8 +20,9 @@ int print_dry_run(const bench::Config& config) {
   if (!plan) return report_error(plan.error());
   fmt::print("kit {} {} ({}), {} states, digest {}\n", plan->kit.name, plan->kit.version,
              plan->kit.format, plan->kit.states.size(), plan->kit.digest.substr(0, 16));
-  fmt::print("order {}, seed {}, repeat {}, concurrency {}\n", bench::to_string(config.order),
+  fmt::print("order {}, seed {}, repeat {}, concurrency {}\n", bench::to_string(plan->order),
              config.seed, config.repeat, config.concurrency);
+  fmt::print("joules {}\n", printable(plan->energy, 2'000));
   for (const auto& [name, rows] : plan->rows_by_arm) fmt::print("arm {}: {} rows\n", name, rows);
   for (const auto& [name, rows] : plan->rows_by_task) fmt::print("task {}: {} rows\n", name, rows);
   for (const auto& [name, rows] : plan->rows_by_probe) {
@@ -46,7 +48,7 @@ Result<bench::Outcome> run_interruptibly(const bench::Config& config,
 }
 
 int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
-               OutputFormat format, bool quiet) {
+               OutputFormat format, bool quiet, const report::EnergyPrice& price) {
   using End = bench::Outcome::End;
   if (!outcome) {
     const int code = report_error(outcome.error());
@@ -70,7 +72,7 @@ int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
                outcome->rows, folder);
     return outcome->end == End::Interrupted ? kInterrupted : kOutsideFailed;
   }
-  const int code = show_score({folder}, format, /*save=*/true);
+  const int code = show_score({folder}, format, /*save=*/true, "", price);
   if (!quiet && code != kOutsideFailed) {
     fmt::print(
         stderr,
@@ -91,9 +93,13 @@ int run_run(const Args& args) {
       "deem run");
   RunFlags flags;
   add_run_flags(app, flags);
+  PriceFlags prices;
+  add_price_flags(app, prices);
   if (const auto code = parse(app, args)) return *code;
   const auto format = parse_output_format(flags.format_out);
   if (!format) return report_error(format.error());
+  const Result<report::EnergyPrice> price = parse_prices(prices);
+  if (!price) return report_error(price.error());
   Result<bench::Config> config = make_config(app, flags);
   if (!config) return report_error(config.error());
   if (config->out.empty()) {
@@ -104,7 +110,7 @@ int run_run(const Args& args) {
   if (Result<void> good = bench::check_config(*config); !good) return report_error(good.error());
   if (flags.dry_run) return print_dry_run(*config);
   const auto outcome = run_interruptibly(*config, {}, flags.quiet);
-  return finish_run(outcome, config->out, *format, flags.quiet);
+  return finish_run(outcome, config->out, *format, flags.quiet, *price);
 }
 
 int run_resume(const Args& args) {
@@ -120,18 +126,22 @@ int run_resume(const Args& args) {
   app.add_flag("--retry-errors", retry, "ask rows that ended in an error again");
   app.add_option("--max-errors", max_errors, "stop after N rows with errors (0: go on)");
   add_power_flags(app, power);
+  PriceFlags prices;
+  add_price_flags(app, prices);
   app.add_flag("--quiet", quiet, "no progress");
   app.add_option("--format", format_name, "of the table: text, md, csv or json");
   if (const auto code = parse(app, args)) return *code;
   const auto format = parse_output_format(format_name);
   if (!format) return report_error(format.error());
+  const Result<report::EnergyPrice> price = parse_prices(prices);
+  if (!price) return report_error(price.error());
   Result<bench::Config> config = bench::load_run_config(folder);
   if (!config) return report_error(config.error());
   config->max_errors = max_errors;
   if (Result<void> set = set_power(app, power, config->power); !set)
     return report_error(set.error());
   const auto outcome = run_interruptibly(*config, {.resume = true, .retry_errors = retry}, quiet);
-  return finish_run(outcome, folder, *format, quiet);
+  return finish_run(outcome, folder, *format, quiet, *price);
 }
 
 }  // namespace deem::cli

@@ -7,10 +7,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/gather_rows.h"
+#include "cli/price_flags.h"
 #include "cli/show_score.h"
 #include "cli/verbs.h"
 #include "report/report.h"
 #include "score/answer.h"
+#include "score/seed_energy.h"
 #include "score/seed_lines.h"
 
 namespace deem::cli {
@@ -27,6 +29,27 @@ int show_seed_lines(const std::vector<std::string>& paths) {
     for (const std::string& line : report->lines) fmt::print("{}\n", line);
     std::fflush(stdout);
     for (const std::string& problem : report->problems) fmt::print(stderr, "deem: {}\n", problem);
+    if (!report->problems.empty()) code = kNotMeasured;
+  }
+  return code;
+}
+
+int show_seed_energy(const std::vector<std::string>& paths) {
+  int code = kDone;
+  for (const std::string& path : paths) {
+    const Result<score::SeedEnergyReport> report = score::seed_energy_folder(path);
+    if (!report) {
+      code = report_error(report.error());
+      continue;
+    }
+    for (const std::string& line : report->lines) fmt::print("{}\n", line);
+    std::fflush(stdout);
+    for (const std::string& label : report->labels) fmt::print(stderr, "deem: {}\n", label);
+    for (const std::string& problem : report->problems) fmt::print(stderr, "deem: {}\n", problem);
+    if (report->lines.empty() && report->problems.empty()) {
+      fmt::print(stderr, "deem: {}: holds no *.watts.csv\n", path);
+      code = kNotMeasured;
+    }
     if (!report->problems.empty()) code = kNotMeasured;
   }
   return code;
@@ -70,13 +93,14 @@ Result<OutputFormat> parse_output_format(std::string_view name) {
 }
 
 int show_score(const std::vector<std::string>& paths, OutputFormat format, bool save,
-               const std::string& calibration) {
+               const std::string& calibration, const report::EnergyPrice& price) {
   if (format == OutputFormat::SeedLines) return show_seed_lines(paths);
   if (Result<void> distinct = check_distinct(paths); !distinct)
     return report_error(distinct.error());
   Gathered gathered;
   for (const std::string& path : paths) gather(path, paths.size() > 1, gathered);
   if (gathered.rows.empty() && gathered.unreadable) return kNotMeasured;
+  gathered.heading.price = price;
   if (Result<void> applied = apply_fit(calibration, gathered); !applied)
     return report_error(applied.error());
   const score::Scores scores = score::score_rows(gathered.rows, gathered.fits);
@@ -96,7 +120,7 @@ int show_score(const std::vector<std::string>& paths, OutputFormat format, bool 
       text = report::as_markdown(scores, heading);
       break;
     case OutputFormat::Csv:
-      text = report::as_csv(scores);
+      text = report::as_csv(scores, heading);
       break;
     case OutputFormat::Json:
       text = report::as_json(scores, heading);
@@ -125,23 +149,41 @@ int run_score(const Args& args) {
       "Figures from rows on disk; no seat is asked.\n\n"
       "  deem score runs/2026-12-01T051123-demo\n"
       "  deem score run-a run-b --format md\n"
-      "  deem score --format seed-lines rows/     # what the reference bench's --score prints\n",
+      "  deem score --format seed-lines rows/     # what the reference bench's --score prints\n"
+      "  deem score --format seed-energy rows/    # the energy of its reports, from its "
+      "watts.csv\n",
       "deem score");
   std::vector<std::string> paths;
   std::string format_name = "text", calibration;
   app.add_option("PATH", paths,
-                 "run folders or rows files (seed-lines: folders of the reference bench's rows)")
+                 "run folders or rows files (seed-lines, seed-energy: folders of the reference "
+                 "bench's rows)")
       ->required();
-  app.add_option("--format", format_name, "text, md, csv, json or seed-lines");
+  app.add_option("--format", format_name, "text, md, csv, json, seed-lines or seed-energy");
   app.add_option("--calibration", calibration,
                  "a fit file of calibrate or choose, for the model the rows are of");
+  PriceFlags prices;
+  add_price_flags(app, prices);
   if (const auto code = parse(app, args)) return *code;
-  const auto format = parse_output_format(format_name);
-  if (!format) return report_error(format.error());
-  if (!calibration.empty() && *format == OutputFormat::SeedLines) {
-    return report_error({Error::Code::BadInput, "--calibration: seed-lines takes none"});
+  const Result<report::EnergyPrice> price = parse_prices(prices);
+  if (!price) return report_error(price.error());
+  const bool seed_energy = format_name == "seed-energy";
+  const auto format =
+      seed_energy ? Result<OutputFormat>(OutputFormat::Text) : parse_output_format(format_name);
+  if (!format) {
+    return report_error(
+        {Error::Code::BadInput, format.error().message + ", here also seed-energy"});
   }
-  return show_score(paths, *format, false, calibration);
+  const bool seed = seed_energy || *format == OutputFormat::SeedLines;
+  for (const auto& [flag, typed] : {std::pair("--calibration", !calibration.empty()),
+                                    {"--price", !prices.price.empty()},
+                                    {"--co2", !prices.co2.empty()}}) {
+    if (!seed || !typed) continue;
+    return report_error(
+        {Error::Code::BadInput, std::string(flag) + ": " + format_name + " takes none"});
+  }
+  if (seed_energy) return show_seed_energy(paths);
+  return show_score(paths, *format, false, calibration, *price);
 }
 
 }  // namespace deem::cli

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/run_joules.h"
 #include "record/rows_file.h"
 #include "report/probes.h"
 
@@ -69,6 +70,10 @@ void describe_run(const record::RunRecord& run, const std::string& folder,
       heading.lines.emplace_back("", text);
     }
     heading.costs.push_back(std::move(cost));
+    if (!arm.pin.is_null()) {
+      heading.lines.emplace_back("pin " + printable(arm.name, 60),
+                                 report::pin_text(pin_of(arm, arm.name)));
+    }
   }
   if (!any_fit) heading.lines.emplace_back("calibrated", "false");
   if (run.ended.empty())
@@ -111,6 +116,16 @@ void gather_models(const record::RunRecord& run, const std::string& prefix, cons
   }
 }
 
+/// Figures that stand in one table although they do not belong there.
+void note_other_runs(const NamedRun& run, Gathered& out) {
+  out.runs.push_back(run);
+  for (const Hindrance& found : side_by_side(out.runs.front(), run)) {
+    if (out.runs.size() > 1) {
+      out.heading.notes.push_back(found.text + ": not to be held against each other as they stand");
+    }
+  }
+}
+
 }  // namespace
 
 std::string rows_of(const std::string& path) {
@@ -118,14 +133,17 @@ std::string rows_of(const std::string& path) {
 }
 
 void gather(const std::string& path, bool several, Gathered& out) {
-  const std::string file = rows_of(path);
+  const std::string file = rows_of(path), prefix = several ? escaped(path) + " " : "";
+  std::optional<record::RunRecord> run;
   if (is_folder(path)) {
-    Result<record::RunRecord> run = record::load_run(path);
-    if (run) {
+    Result<record::RunRecord> loaded = record::load_run(path);
+    if (loaded) {
+      run = std::move(*loaded);
       describe_run(*run, path, out.heading);
-      gather_models(*run, several ? escaped(path) + " " : "", path, out);
-    } else if (run.error().code != Error::Code::NotFound)
-      out.heading.notes.push_back(run.error().message);
+      gather_models(*run, prefix, path, out);
+      note_other_runs({path, run}, out);
+    } else if (loaded.error().code != Error::Code::NotFound)
+      out.heading.notes.push_back(loaded.error().message);
   }
   Result<record::RowsFile> rows = record::load_rows(file);
   if (!rows) {
@@ -139,11 +157,16 @@ void gather(const std::string& path, bool several, Gathered& out) {
   }
   if (rows->torn_tail)
     out.heading.notes.push_back(file + ": its last line is torn; deem resume asks it again");
+  const std::size_t first = out.rows.size();
   for (record::Row& row : rows->rows) {
-    row.arm = escaped(row.arm);
-    if (several) row.arm = escaped(path) + " " + row.arm;
+    row.arm = prefix + escaped(row.arm);
     out.rows.push_back(std::move(row));
   }
+  if (!run) return;
+  LoadedJoules joules = load_joules(path, *run, std::span(out.rows).subspan(first),
+                                    [&](const std::string& arm) { return prefix + escaped(arm); });
+  out.heading.energy.push_back(std::move(joules.joules));
+  out.power.push_back(std::move(joules.power));
 }
 
 Result<void> check_distinct(const std::vector<std::string>& paths) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/side_by_side.h"
+#include "record/power.h"
 #include "record/row.h"
 #include "record/run.h"
 #include "report/report.h"
@@ -15,11 +17,13 @@ namespace deem::cli {
 struct Gathered {
   std::vector<record::Row> rows;
   report::Heading heading;
-  score::Fits fits = {};  // by arm, as the runs were made with
+  std::vector<record::PowerFile> power = {};  // of each of heading.energy
+  score::Fits fits = {};                      // by arm, as the runs were made with
   // By arm, where a run.json tells.
   std::map<std::string, record::FitModel> models = {};
   std::map<std::string, std::string> kit_digests = {};
-  bool unreadable = false;  // a file or a line of one, named on stderr
+  std::vector<NamedRun> runs = {};  // of the paths so far
+  bool unreadable = false;          // a file or a line of one, named on stderr
 };
 
 /// The rows file of a run folder, or the file itself.

@@ -35,7 +35,8 @@ void add_choice(const std::string& path, std::vector<report::Section>& sections)
 
 }  // namespace
 
-Result<MadeReport> make_report(const std::vector<std::string>& paths, bool prompts) {
+Result<MadeReport> make_report(const std::vector<std::string>& paths, bool prompts,
+                               const report::EnergyPrice& price) {
   if (Result<void> distinct = check_distinct(paths); !distinct) return fail(distinct.error());
   MadeReport out;
   std::vector<RowRange> ranges;
@@ -55,6 +56,11 @@ Result<MadeReport> make_report(const std::vector<std::string>& paths, bool promp
   report::FullReport& made = out.report;
   made.version = DEEM_VERSION;
   made.heading = out.gathered.heading;
+  made.heading.price = price;
+  for (std::size_t i = 0; i < out.gathered.power.size(); ++i) {
+    std::ranges::move(report::plot_power(out.gathered.power[i], made.heading.energy[i].run),
+                      std::back_inserter(made.power));
+  }
   made.scores = score::score_rows(out.gathered.rows, out.gathered.fits);
   made.evidence = score::find_evidence(out.gathered.rows, made.scores, out.gathered.fits);
   if (auto section = report::probes_section(made.scores.probes))

@@ -18,7 +18,8 @@ struct MadeReport {
 
 /// Gathers, scores, and renders prompts again where `prompts`. Errors: NotFound when a path has no
 /// rows file; BadInput when two paths mean the same rows.
-Result<MadeReport> make_report(const std::vector<std::string>& paths, bool prompts);
+Result<MadeReport> make_report(const std::vector<std::string>& paths, bool prompts,
+                               const report::EnergyPrice& price = {});
 
 /// Writes `bytes` unless something that is no report of ours lies there. Errors: BadInput,
 /// Unavailable.

@@ -185,7 +185,8 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--repeat", flags.repeat, "ask everything N times");
   app.add_option(
       "--permute", flags.permute,
-      "ask each item under K other option orders too, the reverse first; all: every one");
+      "ask each item under K other option orders too, the reverse first; all: every one (24 of "
+      "an item with more than five options)");
   app.add_flag(
       "--laws", flags.laws,
       "probe coherence: negation, two-way choice, order, renamed ids, white space, company");

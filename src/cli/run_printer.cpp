@@ -49,7 +49,7 @@ void RunPrinter::stage(const std::string& what) {
   if (quiet_) return;
   const std::scoped_lock lock(mutex_);
   clear_line();
-  fmt::print(stderr, "  {}\n", what);
+  fmt::print(stderr, "  {}\n", printable(what, 2'000));
 }
 
 void RunPrinter::announce(const bench::Announcement& a) {
@@ -63,8 +63,8 @@ void RunPrinter::announce(const bench::Announcement& a) {
   fmt::print(stderr,
              "start {}  box {}  joules {}\n"
              "  arms {}  tasks {}\n  rows {}{}  expected time {}\n  into {}\n",
-             a.started, a.host, a.energy.empty() ? "not measured" : a.energy, joined(a.arms),
-             joined(a.tasks), a.rows,
+             a.started, a.host, a.energy.empty() ? "not measured" : printable(a.energy, 2'000),
+             joined(a.arms), joined(a.tasks), a.rows,
              a.done_before > 0 ? fmt::format(" ({} there already)", a.done_before) : "", expect,
              a.folder);
 }
@@ -99,7 +99,7 @@ void RunPrinter::row(const record::Row& row, const bench::Progress& p) {
 void RunPrinter::note(const std::string& what) {
   const std::scoped_lock lock(mutex_);
   clear_line();
-  fmt::print(stderr, "note: {}\n", what);
+  fmt::print(stderr, "note: {}\n", printable(what, 2'000));
 }
 
 }  // namespace deem::cli

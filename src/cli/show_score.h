@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "bench/run.h"
+#include "report/energy.h"
 
 namespace deem::cli {
 
@@ -18,7 +19,7 @@ Result<OutputFormat> parse_output_format(std::string_view name);
 /// into the first folder too.
 /// `calibration`: a fit file applied to every arm; "" for those the runs were made with.
 int show_score(const std::vector<std::string>& paths, OutputFormat format, bool save,
-               const std::string& calibration = "");
+               const std::string& calibration = "", const report::EnergyPrice& price = {});
 
 /// The exit code one row's readings come to: 4 when the seat failed, 3 when one gave no answer.
 int answers_code(const record::Row& row);
@@ -39,6 +40,6 @@ Result<bench::Outcome> run_interruptibly(const bench::Config& config,
 
 /// What `run`, `resume` and `demo` end with.
 int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
-               OutputFormat format, bool quiet);
+               OutputFormat format, bool quiet, const report::EnergyPrice& price = {});
 
 }  // namespace deem::cli

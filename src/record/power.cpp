@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include "base/file.h"
 #include "codec/json.h"
@@ -165,6 +166,10 @@ std::string format_power_event(const PowerEvent& event) {
 }
 
 Result<PowerFile> load_power(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_fifo(path, ignored) || std::filesystem::is_socket(path, ignored)) {
+    return fail(Error::Code::Unavailable, path + ": is no regular file");
+  }
   Result<MappedFile> file = MappedFile::open(path);
   if (!file) return fail(file.error());
   const std::string_view bytes = file->bytes();

@@ -66,8 +66,10 @@ std::optional<Stamp> parse_stamp(std::string_view text) {
   if (!year || !take(text, '/')) return std::nullopt;
   const auto month = take_digits(text, 1, 2);
   if (!month || !take(text, '/')) return std::nullopt;
-  const auto day = take_digits(text, 1, 2);
-  const std::size_t blanks = std::min(text.find_first_not_of(" \t\n\v\f\r"), text.size());
+  const bool padded = take(text, ' ');  // "%d" takes " 1" for "01"
+  const auto day = take_digits(text, 1, padded ? 1 : 2);
+  const std::size_t blanks =
+      std::min(text.find_first_not_of(" \t\n\v\f\r\x1c\x1d\x1e\x1f"), text.size());
   if (!day || blanks == 0) return std::nullopt;
   text.remove_prefix(blanks);
   const auto hour = take_digits(text, 1, 2);

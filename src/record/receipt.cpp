@@ -68,6 +68,14 @@ void compare_processes(const std::string& where, const Json& a, const Json& b, D
   }
 }
 
+/// The digest of an arm's weights: the seat's own, else that of the file its server names.
+const Json* weights_of(const ArmRecord& arm) {
+  const Json* own = member(arm.identity, "digest");
+  if (told(own)) return own;
+  const Json* weights = member(arm.process, "weights");
+  return weights != nullptr ? member(*weights, "sha256") : nullptr;
+}
+
 void compare_arms(const RunRecord& a, const RunRecord& b, Differences& out) {
   for (const ArmRecord& arm : a.arms) {
     const auto other = std::ranges::find(b.arms, arm.name, &ArmRecord::name);
@@ -77,8 +85,11 @@ void compare_arms(const RunRecord& a, const RunRecord& b, Differences& out) {
       continue;
     }
     out.add(where + ": mode", arm.mode, other->mode, true);
-    const Json* weights = member(arm.identity, "digest");
-    const Json* others = member(other->identity, "digest");
+    const Json* weights = weights_of(arm);
+    const Json* others = weights_of(*other);
+    if (!told(member(arm.identity, "digest")) && told(weights) && told(others)) {
+      out.add(where + ": weights", weights, others, true);
+    }
     const bool same_weights = told(weights) && told(others) && *weights == *others;
     for (const Json* one : {&arm.identity, &other->identity}) {
       if (!one->is_object()) continue;

@@ -94,6 +94,21 @@ TEST(CompareReceipts, OneDigestIsOneSetOfWeightsWhateverItsName) {
             std::vector<std::string>{"arm q8: model"});
 }
 
+TEST(CompareReceipts, WeightsOfAServersFileAreComparedByTheirBytes) {
+  RunRecord a = run_on("a"), b = run_on("b");
+  for (RunRecord* run : {&a, &b}) {
+    run->arms[0].identity = Json::object({{"kind", "llama-server"}, {"root", "/" + run->host}});
+    run->arms[0].process = Json::object({{"weights", Json::object({{"sha256", "1"}})},
+                                         {"runtimes", Json::array({"libcudart 12.4"})}});
+  }
+  EXPECT_TRUE(named(compare_receipts(a, b), true).empty()) << "one file by two paths";
+  b.arms[0].process = Json::object({{"weights", Json::object({{"sha256", "2"}})}});
+  EXPECT_EQ(named(compare_receipts(a, b), true),
+            (std::vector<std::string>{"arm q8: weights", "arm q8: root"}));
+  const auto others = named(compare_receipts(a, b), false);
+  EXPECT_NE(std::ranges::find(others, "arm q8: runtimes"), others.end());
+}
+
 TEST(CompareReceipts, TwoEmptyDigestsAreNoSameWeights) {
   RunRecord one = run_on("a"), other = run_on("a");
   one.arms[0].identity = Json::object({{"digest", ""}, {"model", "m"}});

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "report/compare_energy.h"
+#include "report/energy_parts.h"
 #include "report/format.h"
 #include "report/json_parts.h"
 
@@ -80,7 +82,10 @@ std::vector<const Comparison*> lines_of(const PairReport& pair) {
 }
 
 std::string gate_sentence(const score::Gate& gate, const score::GateResult& result) {
-  if (!result.measured) return fmt::format("gate {}: not measured", gate.text);
+  if (!result.measured) {
+    return fmt::format("gate {}: not measured{}", gate.text,
+                       result.why.empty() ? "" : " (" + result.why + ")");
+  }
   return fmt::format("gate {}: {} ({:.4g})", gate.text, result.holds ? "holds" : "FAILS",
                      result.value);
 }
@@ -97,6 +102,7 @@ std::vector<std::string> sentences(const PairReport& pair, std::size_t pairs) {
         fmt::format("p adjusted for {} comparisons (Holm): {}", pairs, p_value(pair.holm_p)));
   }
   for (const auto& [gate, result] : pair.gates) out.push_back(gate_sentence(gate, result));
+  if (pair.told_joules) std::ranges::move(joules_sentences(pair.joules), std::back_inserter(out));
   return out;
 }
 
@@ -105,12 +111,19 @@ std::vector<std::string> frontier_sentences(const CompareReport& report) {
   for (const FrontierPoint& point : report.frontier) {
     std::string figures =
         fmt::format("{}  {} in {}", point.name, share(point.accuracy), duration(point.median_s));
+    if (point.joules) figures += fmt::format(", {} J", joules(point.joules));
     if (point.cost) figures += fmt::format(", {:.4g} for 1,000 decisions", *point.cost);
     out.push_back(point.dominated_by
                       ? figures + "  dominated by " + report.frontier[*point.dominated_by].name
                       : figures);
   }
   return out;
+}
+
+std::string frontier_title(const CompareReport& report) {
+  const bool joules = std::ranges::any_of(
+      report.frontier, [](const FrontierPoint& point) { return point.joules.has_value(); });
+  return joules ? "Accuracy, median time and net joules" : "Accuracy and median time";
 }
 
 void markdown_row(std::string& out, const std::string& name,
@@ -170,9 +183,11 @@ Json to_json(const PairReport& pair) {
     one.set("measured", result.measured);
     one.set("holds", result.measured ? Json(result.holds) : Json());
     one.set("value", result.measured ? Json(result.value) : Json());
+    if (!result.why.empty()) one.set("why", result.why);
     gates.push(std::move(one));
   }
   out.set("gates", std::move(gates));
+  out.set("joules", pair.told_joules ? joules_json(pair.joules) : Json());
   Json disagreements = Json::array();
   for (const auto& d : pair.result.disagreements) {
     Json one = Json::object();
@@ -200,15 +215,18 @@ std::string disagreement_line(const score::Disagreement& d) {
 }  // namespace
 
 void find_frontier(std::vector<FrontierPoint>& points) {
+  using Figure = std::optional<double>;
+  const auto no_worse = [](const Figure& x, const Figure& y) { return !x || !y || *x <= *y; };
+  const auto better = [](const Figure& x, const Figure& y) { return x && y && *x < *y; };
   for (FrontierPoint& point : points) {
     for (std::size_t i = 0; i < points.size(); ++i) {
       const FrontierPoint& other = points[i];
-      const bool priced = other.cost && point.cost;
-      const bool as_good = other.accuracy >= point.accuracy && other.median_s <= point.median_s &&
-                           (!priced || *other.cost <= *point.cost);
-      const bool better = other.accuracy > point.accuracy || other.median_s < point.median_s ||
-                          (priced && *other.cost < *point.cost);
-      if (!as_good || !better) continue;
+      if (other.accuracy < point.accuracy || other.median_s > point.median_s) continue;
+      if (!no_worse(other.cost, point.cost) || !no_worse(other.joules, point.joules)) continue;
+      const bool better_in_one =
+          other.accuracy > point.accuracy || other.median_s < point.median_s ||
+          better(other.cost, point.cost) || better(other.joules, point.joules);
+      if (!better_in_one) continue;
       if (!point.dominated_by || other.accuracy > points[*point.dominated_by].accuracy) {
         point.dominated_by = i;
       }
@@ -225,6 +243,7 @@ std::string as_text(const CompareReport& report, std::size_t width, bool colour)
   };
   static const std::vector<std::size_t> kAccuracy = {5, 5, 5, 20, 6, 6, 5, 5};
   static const std::vector<std::size_t> kCost = {7, 6, 20, 8, 8, 8, 8};
+  static const std::vector<std::size_t> kJoules = {5, 6, 5, 6, 21, 21};
   std::string out;
   for (const PairReport& pair : report.pairs) {
     out += (out.empty() ? "" : "\n") + bold("A  " + printable(pair.a, width)) + "\n" +
@@ -236,6 +255,9 @@ std::string as_text(const CompareReport& report, std::size_t width, bool colour)
     for (const Comparison* c : lines_of(pair)) {
       out += line(task_name(*c), cost_cells(*c), kCost);
     }
+    const std::vector<NamedCells> energy = joules_lines(pair.joules);
+    if (!energy.empty()) out += "\n" + dim(line("net J/decision", kJoulesHead, kJoules));
+    for (const auto& [name, cells] : energy) out += line(name, cells, kJoules);
     out += "\n";
     for (const std::string& sentence : sentences(pair, report.pairs.size()))
       out += "  - " + sentence + "\n";
@@ -247,7 +269,7 @@ std::string as_text(const CompareReport& report, std::size_t width, bool colour)
     }
     for (std::size_t i = 0; i < shown; ++i) out += "      " + disagreement_line(all[i]) + "\n";
   }
-  if (report.frontier.size() > 1) out += "\n" + bold("Accuracy and median time") + "\n";
+  if (report.frontier.size() > 1) out += "\n" + bold(frontier_title(report)) + "\n";
   if (report.frontier.size() > 1) {
     for (const std::string& sentence : frontier_sentences(report)) out += "  - " + sentence + "\n";
   }
@@ -267,6 +289,12 @@ std::string as_markdown(const CompareReport& report) {
     for (const Comparison* c : lines_of(pair)) {
       markdown_row(out, task_name(*c), cost_cells(*c));
     }
+    const std::vector<NamedCells> energy = joules_lines(pair.joules);
+    if (!energy.empty()) {
+      out += "\nNet joules a decision:\n\n";
+      markdown_head(out, kJoulesHead);
+    }
+    for (const auto& [name, cells] : energy) markdown_row(out, name, cells);
     out += "\n";
     for (const std::string& sentence : sentences(pair, report.pairs.size())) {
       out += "- " + cell(sentence) + "\n";
@@ -277,7 +305,7 @@ std::string as_markdown(const CompareReport& report) {
     }
   }
   if (report.frontier.size() > 1) {
-    out += "\n## Accuracy and median time\n\n";
+    out += "\n## " + frontier_title(report) + "\n\n";
     for (const std::string& sentence : frontier_sentences(report))
       out += "- " + cell(sentence) + "\n";
   }
@@ -300,6 +328,7 @@ std::string as_json(const CompareReport& report) {
     one.set("accuracy", point.accuracy);
     one.set("median_s", point.median_s);
     one.set("cost_per_1000", known(point.cost));
+    one.set("net_j_per_decision", known(point.joules));
     one.set("dominated_by",
             point.dominated_by ? Json(report.frontier[*point.dominated_by].name) : Json());
     frontier.push(std::move(one));

@@ -17,17 +17,20 @@ struct PairReport {
   score::Compared result = {};
   double holm_p = 1;  // of `result.all`, adjusted for all pairs
   std::vector<std::pair<score::Gate, score::GateResult>> gates = {};
+  score::ComparedJoules joules = {};
+  bool told_joules = false;  // a run says something of its joules, if only why it has none
 };
 
 /// A column by what it costs and what it gives.
 struct FrontierPoint {
   std::string name = {};
   double accuracy = 0, median_s = 0;
+  std::optional<double> joules = {};             // net, a decision, where valid
   std::optional<double> cost = {};               // of 1,000 decisions, in the currency of --cost
   std::optional<std::size_t> dominated_by = {};  // one as good or better in all, better in one
 };
-/// Fills in `dominated_by`: the most accurate of those that dominate it. Costs count between points
-/// that both have one.
+/// Fills in `dominated_by`: the most accurate of those that dominate it. Costs and joules count
+/// between points that both have them.
 void find_frontier(std::vector<FrontierPoint>& points);
 
 struct CompareReport {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "report/energy_parts.h"
 #include "report/json_parts.h"
 #include "report/probes.h"
 #include "report/report.h"
@@ -212,6 +213,27 @@ std::vector<std::optional<double>> detail_cells(const Figures& f) {
           f.p99_s};
 }
 
+/// What the CSV holds of a column's joules on a task, in the order of its header.
+std::string energy_cells(const score::EnergyFigures* f, const EnergyPrice& price) {
+  const score::EnergyFigures none;
+  const score::EnergyFigures& e = f == nullptr ? none : *f;
+  const std::optional<PricedJoules> by = priced(e);
+  const auto cost = [&](std::optional<double> per_kwh) {
+    return by && per_kwh ? std::optional(score::per_thousand_decisions(by->per_decision, *per_kwh))
+                         : std::nullopt;
+  };
+  std::string out;
+  for (const std::optional<double>& value :
+       {e.gross_j, e.net_j, e.counter_j, e.gross_per_decision(), e.net_per_decision(),
+        e.net_per_prompt_token(), e.mean_w, e.peak_w}) {
+    out += "," + csv_number(value);
+  }
+  std::string reasons;
+  for (const auto& reason : e.reasons) reasons += (reasons.empty() ? "" : " ") + reason.code;
+  out += std::string(",") + (f == nullptr ? "" : e.net_valid() ? "true" : "false") + "," + reasons;
+  return out + "," + csv_number(cost(price.per_kwh)) + "," + csv_number(cost(price.grams_per_kwh));
+}
+
 std::string csv_count(std::optional<std::int64_t> n) { return n ? fmt::format("{}", *n) : ""; }
 
 }  // namespace
@@ -241,6 +263,7 @@ codec::Json score_document(const score::Scores& scores, const Heading& heading) 
     columns.push(std::move(one));
   }
   out.set("columns", std::move(columns));
+  out.set("energy", energy_json(heading.energy, heading.price));
   out.set("probes", probes_json(scores.probes, heading.costs));
   return out;
 }
@@ -249,7 +272,7 @@ std::string as_json(const score::Scores& scores, const Heading& heading) {
   return codec::dump_json(score_document(scores, heading), {.ascii = false, .indent = 1}) + "\n";
 }
 
-std::string as_csv(const score::Scores& scores) {
+std::string as_csv(const score::Scores& scores, const Heading& heading) {
   std::string out =
       "arm,reading,variant,task,rows,asked,refused,errors,unsupported,voids,unparsed,answered,"
       "labelled,"
@@ -262,7 +285,9 @@ std::string as_csv(const score::Scores& scores) {
       "brier_bootstrap_low,brier_bootstrap_high,balanced_accuracy,macro_f1,brier_reliability,"
       "brier_resolution,brier_uncertainty,log_loss,ece_equal_width,ece_equal_mass,"
       "ece_if_calibrated_p95,aurc,mean_absolute_error,quadratic_weighted_kappa,"
-      "ranked_probability_score,latency_planned_p90_s,latency_planned_p99_s\r\n";
+      "ranked_probability_score,latency_planned_p90_s,latency_planned_p99_s,gross_j,net_j,"
+      "counter_j,gross_j_per_decision,net_j_per_decision,net_j_per_prompt_token,mean_w,peak_w,"
+      "energy_valid,energy_reasons,cost_per_1000,co2_g_per_1000\r\n";
   for (const auto& column : scores.columns) {
     for (const Figures& f : column.tasks) {
       const bool bare = f.uncalibrated;
@@ -281,6 +306,7 @@ std::string as_csv(const score::Scores& scores) {
           csv_count(f.output_tokens), csv_number(f.uniform.value), csv_number(f.majority.value),
           csv_number(f.overlap.value), csv_number(f.uniform_brier), csv_number(f.prior_brier));
       for (const auto& value : detail_cells(f)) out += "," + csv_number(value);
+      out += energy_cells(energy_on(heading, column.arm, f.task), heading.price);
       out += "\r\n";
     }
   }

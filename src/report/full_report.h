@@ -9,6 +9,7 @@
 
 #include "record/row.h"
 #include "record/run.h"
+#include "report/power_plot.h"
 #include "report/report.h"
 #include "report/section.h"
 #include "score/evidence.h"
@@ -38,7 +39,8 @@ struct FullReport {
   std::vector<Receipt> receipts = {};
   std::vector<Section> sections = {};  // after our own, in this order
   std::map<PromptKey, Prompt> prompts = {};
-  std::string version = {};  // of deem
+  std::vector<PowerPlot> power = {};  // of heading.energy's runs
+  std::string version = {};           // of deem
 };
 
 /// The prompts that the page has room for, each once.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "report/energy_parts.h"
 #include "report/format.h"
 #include "report/probes.h"
 #include "report/report.h"
@@ -38,8 +39,9 @@ std::string as_markdown(const score::Scores& scores, const Heading& heading) {
         "\n## {}\n\n| arm | reading | variant | accuracy [95 %] | n | Brier | ECE | AUROC | "
         "letters' "
         "mass | median | p95 | "
-        "median from the real send | void | unparsed | refused | errors |\n"
+        "median from the real send | J/decision | void | unparsed | refused | errors |\n"
         "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | "
+        "---: | "
         "---: | "
         "---: | ---: |\n",
         cell(task));
@@ -47,27 +49,34 @@ std::string as_markdown(const score::Scores& scores, const Heading& heading) {
       for (const Figures& f : column.tasks) {
         if (f.task != task) continue;
         out += fmt::format(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} "
+            "|\n",
             cell(column.arm), cell(column.reading), column.variant,
             f.uncalibrated ? "uncalibrated" : with_interval(f.accuracy),
             f.uncalibrated ? f.auroc_n : f.accuracy.n, number(f.brier, 3), share(ece_of(f)),
             share(f.auroc), share(f.median_mass), duration(f.median_s), duration(f.p95_s),
-            duration(f.median_sent_s), f.voids, f.unparsed, f.refused, f.errors);
+            duration(f.median_sent_s), net_cell(energy_on(heading, column.arm, f.task)), f.voids,
+            f.unparsed, f.refused, f.errors);
       }
     }
-    out += fmt::format("| baseline | uniform | | {} | {} | {} | | | | | | | | | | |\n",
+    out += fmt::format("| baseline | uniform | | {} | {} | {} | | | | | | | | | | | |\n",
                        share(base->uniform.value), base->uniform.n, number(base->uniform_brier, 3));
     out +=
-        fmt::format("| baseline | prior | | {} | {} | {} | | | | | | | | | | |\n",
+        fmt::format("| baseline | prior | | {} | {} | {} | | | | | | | | | | | |\n",
                     with_interval(base->majority), base->majority.n, number(base->prior_brier, 3));
-    out += fmt::format("| baseline | keyword overlap | | {} | {} | | | | | | | | | | | |\n",
+    out += fmt::format("| baseline | keyword overlap | | {} | {} | | | | | | | | | | | | |\n",
                        with_interval(base->overlap), base->overlap.n);
     for (const auto& [name, way] : reversed_baselines(scores, task)) {
-      out += fmt::format("| baseline | {} | | {} | {} | {} | | | | | | | | | | |\n", cell(name),
+      out += fmt::format("| baseline | {} | | {} | {} | {} | | | | | | | | | | | |\n", cell(name),
                          with_interval(way.accuracy), way.accuracy.n, number(way.brier, 3));
     }
   }
   out += tables_as_markdown(probe_tables(scores.probes));
+  const std::vector<ProbeTable> energy = energy_tables(heading);
+  const std::vector<std::string> joules_notes = energy_remarks(scores, heading);
+  out += tables_as_markdown(energy);
+  if (!joules_notes.empty()) out += energy.empty() ? "\n## Energy\n\n" : "\n";
+  for (const std::string& note : joules_notes) out += "- " + cell(note) + "\n";
   std::vector<std::string> notes = heading.notes;
   for (std::string& remark : remarks(scores)) notes.push_back(std::move(remark));
   for (std::string& note : noise_notes(scores.probes)) notes.push_back(std::move(note));

@@ -137,6 +137,7 @@ std::string navigation(const std::string& body, const std::vector<Section>& sect
                                  {"reliability", "Calibration"},
                                  {"risk", "Risk"},
                                  {"position", "Position"},
+                                 {"energy", "Energy"},
                                  {"contests", "Disagreements"},
                                  {"mistakes", "Mistakes"},
                                  {"counts", "Counts"},
@@ -249,9 +250,9 @@ std::string as_html(const FullReport& report, std::span<const record::Row> rows)
   const std::string_view style = web_file("report.css"), script = web_file("report.js");
   std::string body = verdict_part(page);
   body += "<form id=\"filters\" hidden></form>";
-  body += figures_part(page) + plots_part(page) + thresholds_part(page) + slices_part(page) +
-          contests_part(page) + mistakes_part(page) + counts_part(page) + added_part(page) +
-          receipts_part(page);
+  body += figures_part(page) + plots_part(page) + energy_part(page) + thresholds_part(page) +
+          slices_part(page) + contests_part(page) + mistakes_part(page) + counts_part(page) +
+          added_part(page) + receipts_part(page);
   const std::string title = html(title_of(report));
   std::string out = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">";
   out += kGenerator;

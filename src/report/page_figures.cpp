@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/energy_parts.h"
 #include "report/format.h"
 #include "report/html_text.h"
 #include "report/page_parts.h"
@@ -57,7 +58,10 @@ std::string figures_row(const PageContext& page, std::size_t i, const Figures& f
          cell_text(number(f.brier, 3)) + cell_text(share(ece_of(f))) +
          cell_text(calibration ? share(calibration->null_p95) : "–") + cell_text(share(f.auroc)) +
          cell_text(share(f.median_mass)) + cell_text(duration(f.median_s)) +
-         cell_text(duration(f.p95_s)) + cell_text(tokens_each(f)) + cell_text(lost(f)) + "</tr>";
+         cell_text(duration(f.p95_s)) +
+         cell_text(
+             net_cell(energy_on(page.report.heading, page.report.scores.columns[i].arm, f.task))) +
+         cell_text(tokens_each(f)) + cell_text(lost(f)) + "</tr>";
 }
 
 std::string baseline_row(const char* name, const std::string& accuracy, std::size_t n,
@@ -66,7 +70,7 @@ std::string baseline_row(const char* name, const std::string& accuracy, std::siz
   return fmt::format(
       "<tr class=\"base\"><th scope=\"row\">baseline: {}</th><td class=\"acc num\">{}</td>"
       "<td class=\"barcell\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td>"
-      "<td colspan=\"8\"></td></tr>",
+      "<td colspan=\"9\"></td></tr>",
       name, html(accuracy),
       interval_bar(rate.value, exact ? value : rate.low, exact ? value : rate.high, {},
                    "accuracy " + accuracy),
@@ -120,7 +124,9 @@ std::string figures_table(const PageContext& page, const std::string& task,
       "runs\">if cal.</abbr></th><th scope=\"col\">AUROC</th><th scope=\"col\"><abbr "
       "title=\"median "
       "probability that all letters hold together\">mass</abbr></th><th scope=\"col\">median</th>"
-      "<th scope=\"col\">p95</th><th scope=\"col\"><abbr title=\"prompt + written, a decision, by "
+      "<th scope=\"col\">p95</th><th scope=\"col\"><abbr title=\"net joules a decision; ? marks "
+      "what is not valid\">J</abbr></th><th scope=\"col\"><abbr title=\"prompt + written, a "
+      "decision, by "
       "the seat's count\">tokens</abbr></th><th scope=\"col\"><abbr title=\"void, unparsed, "
       "failed, "
       "unsupported or refused\">no answer</abbr></th>",

@@ -44,6 +44,7 @@ std::string section(const std::string& id, const std::string& title, const std::
 std::string verdict_part(const PageContext& page);
 std::string figures_part(const PageContext& page);  // columns by task, all together first
 std::string plots_part(const PageContext& page);
+std::string energy_part(const PageContext& page);      // joules, power traces, blocks
 std::string thresholds_part(const PageContext& page);  // act above
 std::string slices_part(const PageContext& page);      // where the leads are weak
 std::string contests_part(const PageContext& page);

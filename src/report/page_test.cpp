@@ -6,6 +6,7 @@
 #include "codec/json.h"
 #include "report/full_report.h"
 #include "report/html_text.h"
+#include "report/test_energy.h"
 #include "report/test_rows.h"
 
 namespace deem::report {
@@ -35,7 +36,7 @@ void expect_sound(const std::string& page) {
       "details", "div",  "dl",      "dt",     "figcaption", "figure", "footer",  "form",   "h1",
       "h2",      "h3",   "h4",      "header", "li",         "main",   "nav",     "p",      "path",
       "polygon", "pre",  "section", "span",   "summary",    "svg",    "table",   "tbody",  "td",
-      "text",    "th",   "thead",   "tr",     "ul"};
+      "text",    "th",   "thead",   "title",  "tr",         "ul"};
   const std::regex tag("<([a-zA-Z0-9]+)");
   for (auto it = std::sregex_iterator(body.begin(), body.end(), tag); it != std::sregex_iterator();
        ++it) {
@@ -182,6 +183,43 @@ TEST(Page, CarriesTheSectionsOfItsCallers) {
   EXPECT_EQ(json->find("sections")->items().at(0).get_string("title"), "Noise floor");
 }
 
+TEST(Page, ShowsJoulesAndThePowerTrace) {
+  std::vector<record::Row> rows;
+  add_rows(rows, "a", "t", 6, 4, 0.8);
+  FullReport report = make_full(rows);
+  report.heading.energy.push_back(hand_made_joules("a", "t"));
+  report.power = plot_power(hand_made_power("a", "t"), "runs/x");
+  const std::string page = as_html(report, rows);
+  expect_sound(page);
+  EXPECT_NE(page.find("<section id=\"energy\""), std::string::npos);
+  EXPECT_NE(page.find("<a href=\"#energy\">"), std::string::npos);
+  EXPECT_EQ(occurrences(page, "trace-svg\" viewBox"), 1U);
+  EXPECT_NE(page.find("aria-label=\"Power of runs/x, segment 1: 2 boards for 28.0 s"),
+            std::string::npos);
+  EXPECT_NE(page.find("<td class=\"num\">500</td>"), std::string::npos);
+  EXPECT_NE(page.find("Every block of <bdi>runs/x</bdi>"), std::string::npos);
+  report.heading.energy[0].energy = score::energy_not_measured("no board");
+  report.power.clear();
+  const std::string none = as_html(report, rows);
+  expect_sound(none);
+  EXPECT_NE(none.find("joules not measured (no board)"), std::string::npos);
+}
+
+TEST(Page, HostileNamesOfAPowerFileStayText) {
+  const std::string evil = "</script><script>hit()</script>\"'\u202E&<img>";
+  std::vector<record::Row> rows;
+  add_rows(rows, "a", "t", 6, 4, 0.8);
+  FullReport report = make_full(rows);
+  record::PowerFile power = hand_made_power(evil, evil);
+  for (auto& board : power.segments[0].boards) board.id = evil + board.id;
+  report.power = plot_power(power, evil);
+  report.heading.energy.push_back({.run = evil, .energy = score::energy_of(power), .pins = {}});
+  const std::string page = as_html(report, rows);
+  expect_sound(page);
+  EXPECT_EQ(page.find("<script>hit"), std::string::npos);
+  EXPECT_EQ(page.find("<img"), std::string::npos);
+}
+
 TEST(Page, SaysWhyAPromptIsMissing) {
   std::vector<record::Row> rows;
   add_rows(rows, "a", "t", 4, 3, 0.8);
@@ -221,7 +259,7 @@ TEST(IsReport, KnowsItsOwn) {
   const FullReport report = make_full(rows);
   EXPECT_TRUE(is_report(as_json(report, rows)));
   EXPECT_TRUE(is_report(as_markdown(report)));
-  EXPECT_TRUE(is_report(as_csv(report.scores)));
+  EXPECT_TRUE(is_report(as_csv(report.scores, report.heading)));
   EXPECT_FALSE(is_report("<!doctype html><html>my thesis</html>"));
   EXPECT_FALSE(is_report(""));
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/energy.h"
 #include "score/score_rows.h"
 
 namespace deem::report {
@@ -24,16 +25,19 @@ struct Heading {
   std::vector<std::pair<std::string, std::string>> lines = {};
   std::vector<std::string> notes = {};  // findings, unreadable lines
   std::vector<ArmCost> costs = {};
+  std::vector<RunJoules> energy = {};  // one a run folder
+  EnergyPrice price = {};
 };
 
 /// The paired table for a terminal of `width` columns: tasks by column with accuracy [interval]
-/// (n), Brier, letters' mass, median seconds, the baselines as rows, and sentences on what is stuck
-/// on a position, void, refused or unsupported. `colour`: ANSI.
+/// (n), Brier, letters' mass, seconds, net joules a decision, the baselines as rows, tables of
+/// joules and watts, and sentences on what is stuck on a position, void, refused or unsupported.
+/// `colour`: ANSI.
 std::string as_text(const score::Scores& scores, const Heading& heading, std::size_t width,
                     bool colour);
 std::string as_markdown(const score::Scores& scores, const Heading& heading);
 /// One line a column and task, figures in named columns.
-std::string as_csv(const score::Scores& scores);
+std::string as_csv(const score::Scores& scores, const Heading& heading);
 /// Schema "deem.score/1"; docs/formats/score.md.
 std::string as_json(const score::Scores& scores, const Heading& heading);
 

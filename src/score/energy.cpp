@@ -19,6 +19,12 @@ std::string percent(double share) {
   return text;
 }
 
+/// a − b; what is left of two equal numbers by rounding is none.
+double less(double a, double b) {
+  const double difference = a - b;
+  return std::abs(difference) <= 1e-12 * std::max(std::abs(a), std::abs(b)) ? 0 : difference;
+}
+
 /// A sum that is unknown as soon as one part is.
 class KnownSum {
  public:
@@ -36,7 +42,9 @@ class KnownSum {
 /// Adds blocks up and judges the sum by the time that faults touch. One block is a sum, too.
 class EnergyTally {
  public:
-  explicit EnergyTally(const EnergyOptions& options) : options_(options) {}
+  /// `may_differ`: blocks of other boards may be summed, as those of other seats.
+  explicit EnergyTally(const EnergyOptions& options, bool may_differ = false)
+      : options_(options), may_differ_(may_differ) {}
 
   void add(const Measured& block) {
     const double seconds = block.window.seconds();
@@ -48,7 +56,7 @@ class EnergyTally {
     gross_.add(block.gross_j);
     const std::optional<double> idle = idle_of(block);
     const std::optional<double> net =
-        block.gross_j && idle ? std::optional(*block.gross_j - *idle * seconds) : std::nullopt;
+        block.gross_j && idle ? std::optional(less(*block.gross_j, *idle * seconds)) : std::nullopt;
     net_.add(net);
     add_time(idle_before_, block.idle_before_w, seconds);
     add_time(idle_after_, block.idle_after_w, seconds);
@@ -76,6 +84,15 @@ class EnergyTally {
     finish_interval();
     judge_length();
     for (const Fault& fault : faults_) judge(fault);
+    if (boards_differ_) {
+      (may_differ_ ? out_.notes : out_.reasons)
+          .push_back({"boards_differ", "its blocks were read on different boards"});
+    }
+    if (out_.net_j && *out_.net_j < 0) {
+      out_.reasons.push_back({"net_negative",
+                              "the boards drew more at rest than in it: net joules are below 0",
+                              true});
+    }
     return std::move(out_);
   }
 
@@ -104,6 +121,12 @@ class EnergyTally {
   }
 
   void add_boards(const Measured& block) {
+    const auto same = [](const BoardWindow& a, const std::string& b) { return a.board == b; };
+    if (ids_.empty()) {
+      for (const BoardWindow& board : block.boards) ids_.push_back(board.board);
+    } else if (!std::ranges::equal(block.boards, ids_, same)) {
+      boards_differ_ = true;
+    }
     for (const BoardWindow& board : block.boards) {
       const auto [place, fresh] = board_places_.try_emplace(board.board, boards_.size());
       if (fresh) {
@@ -214,6 +237,9 @@ class EnergyTally {
   };
 
   const EnergyOptions& options_;
+  const bool may_differ_;
+  std::vector<std::string> ids_;  // of the first block's boards
+  bool boards_differ_ = false;
   EnergyFigures out_;
   KnownSum gross_, net_, idle_before_, idle_after_;  // joules
   bool tokens_known_ = true;
@@ -302,13 +328,20 @@ const EnergyFigures* RunEnergy::arm(std::string_view name) const {
   return found == arms.end() ? nullptr : &*found;
 }
 
+const EnergyFigures* RunEnergy::task(std::string_view arm, std::string_view task) const {
+  const auto found = std::ranges::find_if(tasks, [&](const EnergyFigures& one) {
+    return one.arm == arm && one.task == task && one.probe.empty();
+  });
+  return found == tasks.end() ? nullptr : &*found;
+}
+
 RunEnergy energy_of(const record::PowerFile& power, const EnergyOptions& options) {
   using TaskKey = std::tuple<std::string, std::string, std::string>;  // arm, task, probe
   RunEnergy out;
   out.seed = options.seed;
   TallyMap<TaskKey> tasks(options);
   TallyMap<std::string> arms(options);
-  EnergyTally all(options);
+  EnergyTally all(options, /*may_differ=*/true);
   std::size_t cut = 0;
   for (std::size_t i = 0; i < power.segments.size(); ++i) {
     const MeasuredSegment segment = measure_segment(power.segments[i], i, options);

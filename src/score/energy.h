@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "record/power.h"
+#include "record/row.h"
 #include "score/detail.h"
 #include "score/resample.h"
 
@@ -19,17 +21,17 @@ struct EnergyOptions {
   double min_periods = 10;         // a window shorter than this many can not be resolved
   double max_gap_periods = 3;      // a hole in the readings longer than this is a gap
   double max_disagreement = 0.05;  // of the counter and the integral
+  double counted_gap = 0.01;       // a gap is a note where the counter agrees so well
   double idle_drift_share = 0.10, idle_drift_w = 5;  // both passed: idle drifted
   double tolerated_share = 0.05;  // of a sum's time that may lie in blocks with a fault
   std::size_t least_blocks = 5;   // for an interval
   std::uint64_t seed = kScoreSeed;
 };
 
-/// Why a figure is not to be relied on, or (as a note) what to know about it.
+/// Why a figure is not to be relied on, or (as a note) what to know about it. Codes:
+/// docs/measuring.md, "Energy".
 struct EnergyReason {
-  std::string code = {};  // window_short, few_samples, gap, no_readings, driver_reload, board_lost,
-                          // counter_disagrees, other_process, throttled, power_cap,
-                          // several_processes, residency, idle_missing, idle_short, idle_drifted
+  std::string code = {};
   std::string text = {};
   bool net_only = false;  // the gross figure stands
 };
@@ -74,6 +76,14 @@ struct EnergyFigures {
   }
 };
 
+/// What a run tells of an arm's joules: "ok" or "not measured (why)"; and of its pin, where its
+/// model was not found on the boards that were read: what was found.
+struct ArmStatus {
+  std::string arm = {}, status = {};
+  std::string pin_finding = {};
+  std::vector<std::string> boards = {};  // ids whose joules are the arm's; empty: not told
+};
+
 struct RunEnergy {
   std::string status = {};                 // "ok", or "not measured (why)"
   std::vector<EnergyFigures> blocks = {};  // in time's order
@@ -81,11 +91,14 @@ struct RunEnergy {
   std::vector<EnergyFigures> tasks = {};   // of each arm, task and kind of probe
   std::vector<EnergyFigures> arms = {};    // plain blocks
   EnergyFigures all = {};                  // all blocks
+  std::vector<ArmStatus> unmeasured = {};  // arms of the run that have no joules
   std::vector<std::string> notes = {};     // cut blocks, unreadable lines
   std::uint64_t seed = 0;                  // of the intervals
   bool measured() const { return status == "ok"; }
   /// None when the arm has no block.
   const EnergyFigures* arm(std::string_view name) const;
+  /// Of an arm's plain blocks of one task; none when there is none.
+  const EnergyFigures* task(std::string_view arm, std::string_view task) const;
 };
 
 /// Pure.
@@ -93,6 +106,16 @@ RunEnergy energy_of(const record::PowerFile& power, const EnergyOptions& options
 
 /// A run without a power file, or whose boards could not be read: `why` as the run tells it.
 RunEnergy energy_not_measured(std::string_view why);
+
+/// Holds joules against the run they are of: where an arm has none (by `arms`, what run.json tells
+/// of each: "ok" or why not) or where blocks hold fewer decisions than `rows` answered, the sum
+/// over the run is unknown, never smaller, and that is said. An arm's own figures are not valid
+/// where over 5 % of its answered decisions lie in no block, where blocks hold more than were
+/// answered, or where other boards were read than the run tells. Arms that took turns in one block
+/// have joules together and none of their own. Where a model was not on the boards that were read,
+/// their joules are not its own, and no figure of it is valid.
+void hold_against_run(RunEnergy& energy, std::span<const ArmStatus> arms,
+                      std::span<const record::Row> rows);
 
 inline constexpr double kJoulesPerKwh = 3.6e6;
 

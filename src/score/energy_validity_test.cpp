@@ -88,11 +88,11 @@ TEST(Energy, ANeighbourOnTheBoardIsAReason) {
   add_block(segment, 2, 12);
   add_block(segment, 12, 22);  // it is still there
   const RunEnergy energy = energy_of(file_of(segment));
-  EXPECT_EQ(codes(energy.blocks[0].reasons), "other_process");
+  EXPECT_EQ(codes(energy.blocks[0].reasons), "other_process idle_disturbed");
   EXPECT_EQ(energy.blocks[0].reasons[0].text, "board-0 had 2 processes, before it 1");
   EXPECT_EQ(codes(energy.blocks[1].reasons), "other_process");
   EXPECT_EQ(codes(energy.blocks[1].notes), "several_processes");
-  EXPECT_EQ(codes(energy.all.reasons), "other_process");
+  EXPECT_EQ(codes(energy.all.reasons), "other_process idle_disturbed");
 }
 
 TEST(Energy, EventsInTheWindowAreReasons) {
@@ -156,6 +156,77 @@ TEST(Energy, AFaultInATwentiethOfTheTimeOrLessIsANote) {
   EXPECT_EQ(with_faults(2).notes[0].text,
             "board-0 was slowed down (clock reasons 0x40) (2 of 40 blocks, 5 % of the time)");
   EXPECT_EQ(codes(with_faults(3).reasons), "throttled idle_missing");
+}
+
+TEST(Energy, WhatSpoilsAnIdleWindowSpoilsNet) {
+  const auto idle_with = [](const std::function<PowerReading(PowerReading, double)>& rest) {
+    PowerSegment segment = between_idles(50, 50, 200);
+    for (auto& sample : segment.samples) {
+      sample.boards[0] = rest(sample.boards[0], sample.mono_s);
+    }
+    return block(segment, 10, 20);
+  };
+  // Two processes at rest, one at work: what the other drew was taken off.
+  const EnergyFigures company = idle_with([](PowerReading reading, double t) {
+    reading.processes = t < 6 ? 2 : 1;
+    return reading;
+  });
+  EXPECT_EQ(codes(company.reasons), "idle_disturbed");
+  EXPECT_EQ(company.reasons[0].text, "idle before it: board-0 had 2 processes, in it 1");
+  EXPECT_TRUE(company.gross_valid());
+  EXPECT_FALSE(company.net_valid());
+  const EnergyFigures hot = idle_with([](PowerReading reading, double t) {
+    reading.clock_reasons = t > 24 ? 0x40 : 0x1;
+    return reading;
+  });
+  EXPECT_EQ(codes(hot.reasons), "idle_disturbed");
+  const EnergyFigures hole = idle_with([](PowerReading reading, double t) {
+    if (t > 1 && t < 4) reading.watts.reset();
+    return reading;
+  });
+  EXPECT_EQ(codes(hole.reasons), "idle_disturbed");
+}
+
+TEST(Energy, NetBelowZeroIsNotValid) {
+  const EnergyFigures f = block(between_idles(60, 60, 50), 10, 20);
+  EXPECT_EQ(f.net_j, -100.0);
+  EXPECT_EQ(codes(f.reasons), "net_negative");
+  EXPECT_TRUE(f.gross_valid());
+}
+
+TEST(Energy, BlocksThatOverlapCountJoulesTwice) {
+  PowerSegment segment = between_idles(50, 50, 200);
+  add_block(segment, 10, 20, 1, "a", "t");
+  add_block(segment, 14, 18, 1, "b", "t");
+  const RunEnergy energy = energy_of(file_of(std::move(segment)));
+  EXPECT_TRUE(energy.blocks[0].reasons.empty());
+  EXPECT_EQ(codes(energy.blocks[1].reasons), "blocks_overlap");
+  EXPECT_EQ(codes(energy.all.reasons), "blocks_overlap");
+}
+
+TEST(Energy, AGapThatACounterCountsThroughIsANote) {
+  const auto watts = [](double t) {
+    return t > 12 && t < 12.6 ? std::nullopt : std::optional(200.0);
+  };
+  const auto joules = [](double t) { return std::optional(200 * t); };
+  PowerSegment segment = trace(0, 30, 0.125, {{.watts = watts, .joules = joules}});
+  const EnergyFigures f = block(std::move(segment), 10, 20);
+  EXPECT_EQ(codes(f.reasons), "idle_missing");
+  EXPECT_EQ(codes(f.notes), "gap_counted");
+  EXPECT_EQ(f.gross_j, 2000.0);
+}
+
+TEST(Energy, OneArmOnOtherBoardsHasNoSum) {
+  PowerSegment first = between_idles(50, 50, 200), second = first;
+  second.boards[0].id = "another";
+  add_block(first, 10, 20, 1, "a", "t");
+  add_block(second, 10, 20, 1, "a", "t");
+  record::PowerFile file = file_of(std::move(first));
+  file.segments.push_back(std::move(second));
+  const RunEnergy energy = energy_of(file);
+  EXPECT_EQ(codes(energy.arm("a")->reasons), "boards_differ");
+  EXPECT_EQ(codes(energy.all.reasons), "") << "arms of other seats have other boards";
+  EXPECT_EQ(codes(energy.all.notes), "boards_differ");
 }
 
 TEST(Energy, ANeighbourThatCameIsAReasonTheSeatsOwnMemoryANote) {

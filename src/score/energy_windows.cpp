@@ -1,11 +1,8 @@
 #include "score/energy_windows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
-#include <map>
-#include <tuple>
-
-#include "score/statistics.h"
 
 namespace deem::score {
 namespace {
@@ -111,9 +108,14 @@ class SegmentMeter {
                name(i) + " was read " + std::to_string(power.samples) + " times in it, under 2");
       }
       if (power.longest_gap_s > reach_) {
-        remark(out, "gap",
+        // A counter counts through a hole in the readings.
+        const bool counted = board.compared && std::abs(*counter.joules - *power.joules) <=
+                                                   options_.counted_gap * *power.joules;
+        remark(out, counted ? "gap_counted" : "gap",
                name(i) + " was not read for " + text_of(power.longest_gap_s) + " s, over " +
-                   text_of(options_.max_gap_periods) + " periods of " + text_of(grid_) + " s");
+                   text_of(options_.max_gap_periods) + " periods of " + text_of(grid_) + " s" +
+                   (counted ? ", but its counter agrees" : ""),
+               false, counted);
       }
       all = all && power.joules;
       gross += power.joules.value_or(0);
@@ -215,6 +217,12 @@ class SegmentMeter {
       remark(block, "idle_missing", "idle " + side + " it was not measured", true);
       return std::nullopt;
     }
+    // What spoils a block spoils what is taken off it.
+    for (const Remark& one : measured.remarks) {
+      if (one.note || one.code == "few_samples") continue;
+      remark(block, "idle_disturbed", "idle " + side + " it: " + one.text, true);
+    }
+    compare_company(*idle, side, block);
     if (idle->seconds() < options_.min_periods * period_ * (1 - kRounding)) {
       remark(block, "idle_short",
              "idle " + side + " it was read for " + text_of(idle->seconds()) + " s, under " +
@@ -222,6 +230,34 @@ class SegmentMeter {
              true);
     }
     return *measured.gross_j / idle->seconds();
+  }
+
+  /// The fewest and the most processes told of a board in a window; none: not told.
+  std::optional<std::pair<std::int64_t, std::int64_t>> processes_in(std::size_t board,
+                                                                    const Window& window) const {
+    const auto [first, last] = ticks(window.begin.mono_s, window.end.mono_s);
+    std::optional<std::pair<std::int64_t, std::int64_t>> out;
+    for (std::size_t i = first; i < last; ++i) {
+      if (board >= segment_.samples[i].boards.size()) continue;
+      const auto& told = segment_.samples[i].boards[board].processes;
+      if (!told) continue;
+      if (!out) out = {*told, *told};
+      out->first = std::min(out->first, *told);
+      out->second = std::max(out->second, *told);
+    }
+    return out;
+  }
+
+  /// Another's work in an idle window that was gone in the block makes net too small.
+  void compare_company(const Window& idle, const std::string& side, Measured& block) const {
+    for (std::size_t i = 0; i < segment_.boards.size(); ++i) {
+      const auto at_rest = processes_in(i, idle), at_work = processes_in(i, block.window);
+      if (!at_rest || !at_work || at_rest->second <= at_work->first) continue;
+      remark(block, "idle_disturbed",
+             "idle " + side + " it: " + name(i) + " had " + std::to_string(at_rest->second) +
+                 " processes, in it " + std::to_string(at_work->first),
+             true);
+    }
   }
 
   const PowerSegment& segment_;
@@ -234,45 +270,6 @@ class SegmentMeter {
 
 }  // namespace
 
-double grid_period(const PowerSegment& segment) {
-  if (segment.period_s > 0) return segment.period_s;
-  std::vector<double> distances;
-  for (std::size_t i = 1; i < segment.samples.size(); ++i) {
-    distances.push_back(segment.samples[i].mono_s - segment.samples[i - 1].mono_s);
-  }
-  return percentile(std::move(distances), 5'000).value_or(0);
-}
-
-Windows find_windows(const PowerSegment& segment) {
-  using Key = std::tuple<PowerMark::Kind, std::string, std::string, std::string>;
-  std::map<Key, PowerMark> open;
-  Windows out;
-  for (const PowerMark& mark : segment.marks) {
-    Key key{mark.kind, mark.arm, mark.task, mark.probe};
-    const auto found = open.find(key);
-    if (mark.begin) {
-      if (found != open.end()) ++out.cut;
-      open.insert_or_assign(std::move(key), mark);
-      continue;
-    }
-    if (found == open.end() || !(found->second.mono_s < mark.mono_s)) {
-      ++out.cut;
-    } else {
-      std::vector<Window>& list = mark.kind == PowerMark::Kind::IdleBefore  ? out.idle_before
-                                  : mark.kind == PowerMark::Kind::IdleAfter ? out.idle_after
-                                  : mark.kind == PowerMark::Kind::Load      ? out.loads
-                                                                            : out.blocks;
-      list.push_back({.begin = found->second, .end = mark});
-    }
-    if (found != open.end()) open.erase(found);
-  }
-  out.cut += open.size();
-  for (auto* list : {&out.idle_before, &out.idle_after, &out.loads, &out.blocks}) {
-    std::ranges::stable_sort(*list, {}, [](const Window& w) { return w.begin.mono_s; });
-  }
-  return out;
-}
-
 MeasuredSegment measure_segment(const PowerSegment& segment, std::size_t index,
                                 const EnergyOptions& options) {
   const Windows windows = find_windows(segment);
@@ -281,8 +278,14 @@ MeasuredSegment measure_segment(const PowerSegment& segment, std::size_t index,
   for (const Window& window : windows.loads) {
     out.loads.push_back(meter.measure(window, window.begin.mono_s));
   }
+  double until = 0;  // the latest end of the blocks so far
   for (const Window& window : windows.blocks) {
     out.blocks.push_back(meter.measure_block(windows, window));
+    if (out.blocks.size() > 1 && window.begin.mono_s < until) {
+      out.blocks.back().remarks.push_back(
+          {"blocks_overlap", "it overlaps another block, whose joules are counted twice"});
+    }
+    until = std::max(until, window.end.mono_s);
   }
   return out;
 }

@@ -10,22 +10,9 @@
 #include "record/power.h"
 #include "score/energy.h"
 #include "score/power_series.h"
+#include "score/power_windows.h"
 
 namespace deem::score {
-
-/// A begin and its end.
-struct Window {
-  record::PowerMark begin = {}, end = {};
-  double seconds() const { return end.mono_s - begin.mono_s; }
-};
-
-/// Windows by the order of their begins; marks without the other edge, and windows without length,
-/// are counted.
-struct Windows {
-  std::vector<Window> idle_before = {}, idle_after = {}, loads = {}, blocks = {};
-  std::size_t cut = 0;
-};
-Windows find_windows(const record::PowerSegment& segment);
 
 struct BoardWindow {
   std::string board = {};
@@ -59,8 +46,5 @@ struct MeasuredSegment {
 };
 MeasuredSegment measure_segment(const record::PowerSegment& segment, std::size_t index,
                                 const EnergyOptions& options);
-
-/// Of the grid where it is stated, else the median distance of samples.
-double grid_period(const record::PowerSegment& segment);
 
 }  // namespace deem::score

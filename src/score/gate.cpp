@@ -11,7 +11,7 @@
 namespace deem::score {
 namespace {
 
-constexpr std::string_view kMetrics[] = {"accuracy", "brier", "median", "p95"};
+constexpr std::string_view kMetrics[] = {"accuracy", "brier", "median", "p95", "joules"};
 
 std::unexpected<Error> bad(std::string_view text, const std::string& what) {
   return fail(Error::Code::BadInput, "gate " + printable(text, 60) + ": " + what);
@@ -27,6 +27,11 @@ std::pair<std::optional<double>, std::optional<double>> figures(const Comparison
   return {c.brier_a, c.brier_b};
 }
 
+/// A's figure counts only where the two may be held against each other.
+std::pair<std::optional<double>, std::optional<double>> joules_figures(const JoulesPair& joules) {
+  return {joules.difference ? joules.a : std::nullopt, joules.b_valid ? joules.b : std::nullopt};
+}
+
 }  // namespace
 
 Result<Gate> parse_gate(std::string_view text) {
@@ -38,8 +43,8 @@ Result<Gate> parse_gate(std::string_view text) {
             .metric = std::string(trim(text.substr(0, at))),
             .at_most = text[at] == '<'};
   if (std::ranges::find(kMetrics, gate.metric) == std::end(kMetrics)) {
-    return bad(text,
-               "no metric " + printable(gate.metric, 40) + "; accuracy, brier, median or p95");
+    return bad(text, "no metric " + printable(gate.metric, 40) +
+                         "; accuracy, brier, median, p95 or joules");
   }
   std::string_view limit = trim(text.substr(at + 2));
   const bool is_difference = limit.starts_with('+') || limit.starts_with('-');
@@ -62,11 +67,21 @@ Result<Gate> parse_gate(std::string_view text) {
   return gate;
 }
 
-GateResult check_gate(const Gate& gate, const Comparison& comparison) {
-  const auto [a, b] = figures(comparison, gate.metric);
+GateResult check_gate(const Gate& gate, const Comparison& comparison, const JoulesPair* joules) {
+  static const JoulesPair kNone{.why = "joules are not measured",
+                                .b_why = "joules are not measured"};
+  const bool energy = gate.metric == "joules";
+  if (joules == nullptr) joules = &kNone;
+  const auto [a, b] = energy ? joules_figures(*joules) : figures(comparison, gate.metric);
   GateResult out;
-  if (!b || (gate.kind != Gate::Kind::Value && !a)) return out;
-  if (gate.kind == Gate::Kind::Ratio && *a == 0) return out;
+  if (!b || (gate.kind != Gate::Kind::Value && !a)) {
+    if (energy) out.why = gate.kind == Gate::Kind::Value ? joules->b_why : joules->why;
+    return out;
+  }
+  if (gate.kind == Gate::Kind::Ratio && *a <= 0) {  // net joules may be below
+    if (energy) out.why = "net joules of A are not above 0";
+    return out;
+  }
   out.measured = true;
   out.value = gate.kind == Gate::Kind::Ratio        ? *b / *a
               : gate.kind == Gate::Kind::Difference ? *b - *a

@@ -43,9 +43,11 @@ std::optional<BootstrapMeans> bootstrap_means(std::span<const ClusterSums> clust
       sum.a += one.a;
       sum.b += one.b;
     }
+    if (sum.n <= 0) continue;  // clusters without items alone have no mean
     a.push_back(sum.a / sum.n);
     b.push_back(sum.b / sum.n);
   }
+  if (a.empty()) return std::nullopt;
   const auto interval = [](std::vector<double>& values) {
     return Interval{*percentile(values, 250), *percentile(values, 9'750)};
   };

@@ -1,9 +1,10 @@
 // Writes the pages that the browser test looks at into a folder: hostile.html, wide.html (24
-// columns on three tasks) and empty.html.
+// columns on three tasks), energy.html (joules and a power trace) and empty.html.
 #include <cstdio>
 #include <string>
 
 #include "base/file.h"
+#include "report/test_energy.h"
 #include "report/test_rows.h"
 
 namespace deem::report {
@@ -37,6 +38,10 @@ std::string hostile_page() {
   report.receipts.push_back({.path = kEvil, .run = {}});
   report.receipts[0].run.kit_name = kEvil;
   report.receipts[0].run.settings = codec::Json::object({{kEvil, kEvil}});
+  record::PowerFile power = hand_made_power(kEvil, kEvil);
+  power.segments[0].boards[0].id = kEvil;
+  report.power = plot_power(power, kEvil);
+  report.heading.energy.push_back({.run = kEvil, .energy = score::energy_of(power), .pins = {}});
   return as_html(report, rows);
 }
 
@@ -51,6 +56,16 @@ std::string wide_page() {
   return as_html(make_full(rows), rows);
 }
 
+std::string energy_page() {
+  std::vector<record::Row> rows;
+  add_rows(rows, "a", "t", 6, 4, 0.8);
+  FullReport report = make_full(rows);
+  report.heading.energy.push_back(hand_made_joules("a", "t"));
+  report.heading.price = {.per_kwh = 0.3, .grams_per_kwh = 400};
+  report.power = plot_power(hand_made_power("a", "t"), "runs/x");
+  return as_html(report, rows);
+}
+
 }  // namespace
 }  // namespace deem::report
 
@@ -62,6 +77,7 @@ int main(int argc, char** argv) {
   using namespace deem;
   for (const auto& [name, page] : {std::pair("hostile.html", report::hostile_page()),
                                    {"wide.html", report::wide_page()},
+                                   {"energy.html", report::energy_page()},
                                    {"empty.html", report::as_html(report::make_full({}), {})}}) {
     if (const auto written = write_file_atomically(join_path(argv[1], name), page); !written) {
       std::fprintf(stderr, "%s\n", written.error().message.c_str());

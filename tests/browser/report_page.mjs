@@ -109,7 +109,7 @@ test('a point is read by mouse and by keyboard', () => look('wide.html', async (
   assert.equal(await readout.isVisible(), false);
 }));
 
-for (const name of ['hostile.html', 'wide.html', 'empty.html']) {
+for (const name of ['hostile.html', 'wide.html', 'energy.html', 'empty.html']) {
   test(`${name} fits a phone of 360 px`, () => look(name, async (page) => {
     await scrollThrough(page);
     assert.equal(await page.evaluate(isWider), false);
@@ -148,6 +148,30 @@ test('without scripts every plot is there', () => look('wide.html', async (page)
   for (const id of kPlots) assert.ok(await page.locator(`#${id}-0 .plot-svg`).isVisible(), id);
   assert.equal(await page.locator('#filters').isVisible(), false);
 }, { scripts: false }));
+
+test('the power trace stays still, is named, and is read on a phone by pushing it', async () => {
+  const trace = '#power-0 .trace-svg';
+  await look('energy.html', async (page) => {
+    await scrollThrough(page);
+    assert.ok(await page.locator(trace).isVisible());
+    assert.match(await page.locator(trace).getAttribute('aria-label'), /Power of runs\/x.*300\.0 W at most; 1 block/);
+    assert.equal(await page.locator('#power-0 canvas').count(), 0);
+    assert.equal(await page.locator(`${trace} path.line`).count(), 3, 'two boards and their sum');
+    const title = await page.locator(`${trace} .window.block title`).textContent();
+    assert.equal(title, 'a · t, 8.0 to 20.0 s');
+    const box = await page.locator(`${trace} .window.block`).boundingBox();
+    const whole = await page.locator(trace).boundingBox();
+    assert.ok(Math.abs(box.width / whole.width - (680 * 12 / 28) / 744) < 0.01, 'a block is as long as it was');
+  });
+  await look('energy.html', async (page) => {
+    await page.locator('#power-0').scrollIntoViewIfNeeded();
+    const region = page.locator('#power-0 .trace-scroll');
+    assert.equal(await region.getAttribute('tabindex'), '0');
+    assert.ok(await region.evaluate((e) => e.scrollWidth > e.clientWidth), 'it has the room it needs');
+    assert.ok((await page.locator('#power-0').innerText()).includes('GPU-a'));
+  }, { width: 360 });
+  await look('energy.html', async (page) => assert.ok(await page.locator(trace).isVisible()), { scripts: false });
+});
 
 test('it is dark where the reader wants it dark', async () => {
   const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "codec/json.h"
 #include "record/power.h"
 #include "record/run.h"
 #include "seat/seat.h"
@@ -119,6 +120,22 @@ TEST_F(OnBoards, ASeatOnItsBoardIsAskedAndMeasured) {
   ASSERT_EQ(power->segments[0].marks.size(), 6U);
   EXPECT_EQ(power->segments[0].marks[3].rows, 6);
   EXPECT_TRUE(power->segments[0].marks[3].has_prompt_tokens);
+  // A board that draws 120 W all the time: 120 J a second, none of them net.
+  const auto text = read_file(folder_ + "/run/score.json");
+  ASSERT_TRUE(text);
+  const auto scores = codec::parse_json(*text);
+  ASSERT_TRUE(scores);
+  const codec::Json& energy = scores->find("energy")->items().at(0);
+  EXPECT_EQ(energy.get_string("status"), "ok");
+  const codec::Json& all = *energy.find("all");
+  const double seconds = all.get_double("seconds").value_or(0);
+  EXPECT_GT(seconds, 0.5);
+  EXPECT_NEAR(all.get_double("gross_j").value_or(0), 120 * seconds, 1e-6 * seconds);
+  EXPECT_NEAR(all.get_double("counter_j").value_or(0), 120 * seconds, 1.2 * seconds);
+  EXPECT_EQ(all.get_double("net_j"), 0.0);
+  EXPECT_EQ(all.get_int("decisions"), 6);
+  EXPECT_EQ(all.get_bool("energy_valid"), seconds >= 1) << "ten periods are a second";
+  EXPECT_NE(done.output.find("ok by processes on"), std::string::npos) << done.output;
 }
 
 TEST_F(OnBoards, ASeatOnAnotherBoardIsRefused) {
