@@ -301,9 +301,7 @@ std::vector<std::int64_t> LetterIds::of(std::size_t i, decision::LetterPolicy po
   return out;
 }
 
-Result<LetterProof> LetterIds::prove(std::size_t n, std::string how) const {
-  if (auto asked = check_letters(n); !asked) return fail(asked.error());
-  LetterProof proof{.ids = {}, .how = std::move(how)};
+Result<void> LetterIds::check(std::size_t n) const {
   for (std::size_t i = 0; i < n; ++i) {
     const std::string name(1, decision::letter(i));
     if (!exact[i]) {
@@ -317,6 +315,15 @@ Result<LetterProof> LetterIds::prove(std::size_t n, std::string how) const {
                                                   " and " + name + " are the same token");
       }
     }
+  }
+  return {};
+}
+
+Result<LetterProof> LetterIds::prove(std::size_t n, std::string how) const {
+  if (auto asked = check_letters(n); !asked) return fail(asked.error());
+  if (auto sound = check(n); !sound) return fail(sound.error());
+  LetterProof proof{.ids = {}, .how = std::move(how)};
+  for (std::size_t i = 0; i < n; ++i) {
     proof.ids.push_back(of(i, decision::LetterPolicy::SumExact));
   }
   return proof;

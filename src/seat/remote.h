@@ -146,7 +146,10 @@ struct LetterIds {
 
   /// All ids that count for letter `i`.
   std::vector<std::int64_t> of(std::size_t i, decision::LetterPolicy policy) const;
-  /// Errors: Unsupported naming the letter that is not one token, or the two that share one.
+  /// Whether the first `n` letters are one distinct token each. Errors: Unsupported naming the
+  /// letter that is not one token, or the two that share one.
+  Result<void> check(std::size_t n) const;
+  /// Errors: as check; BadInput unless 1..52 letters are asked.
   Result<LetterProof> prove(std::size_t n, std::string how) const;
 };
 

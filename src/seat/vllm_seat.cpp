@@ -205,11 +205,11 @@ class VllmSeat : public Seat {
     const auto name = tokenizer_.model();
     if (!known) return fail(known.error());
     if (!name) return fail(name.error());
+    if (auto sound = (*known)->check(request.letters); !sound) return fail(sound.error());
     std::vector<Ids> ids(request.letters);
     Ids all;
     for (std::size_t i = 0; i < request.letters; ++i) {
       ids[i] = (*known)->of(i, request.policy);
-      if (!(*known)->exact[i]) return fail((*known)->prove(i + 1, "").error());
       all.insert(all.end(), ids[i].begin(), ids[i].end());
     }
     if (all.size() > kMostIds) {

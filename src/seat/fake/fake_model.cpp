@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/check.h"
 #include "decision/question.h"
 
 namespace deem::seat {
@@ -65,6 +66,8 @@ FakeModel::FakeModel(FakeModelOptions options) : options_(std::move(options)) {
   for (std::size_t i = 0; i < decision::kLetters; ++i)
     pieces_.push_back(std::string(" ") + decision::letter(i));
   for (const char* word : {"Based", "B)", "Answer", "The"}) pieces_.emplace_back(word);
+  pieces_.emplace_back("<s>");
+  DEEM_CHECK(pieces_.size() == kBos + 1);
   for (std::size_t id = 256; id < pieces_.size(); ++id) {
     long_pieces_.emplace(pieces_[id], static_cast<std::int64_t>(id));
     longest_ = std::max(longest_, pieces_[id].size());
