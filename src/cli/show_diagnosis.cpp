@@ -63,7 +63,7 @@ std::string diagnosis_text(const seat::Diagnosis& diagnosis) {
   out += "\n";
   for (const ProbeResult& probe : diagnosis.probes) {
     std::string words = probe.says;
-    if (!probe.direction.empty()) words += " [errs to " + probe.direction + "]";
+    if (!probe.direction.empty()) words += " [" + probe.direction + "]";
     add_line(out, probe.name, to_string(probe.verdict), words);
   }
   out += "\n";

@@ -57,6 +57,7 @@ struct DoctorOptions {
   std::uint64_t nonce = 0;             // makes prompts that the server has not seen; 0: the clock's
   int crowd = 8;                       // requests in flight at once
   std::int64_t most_tokens = 150'000;  // an over-long prompt has no more than these
+  std::int64_t blind_tokens = 33'000;  // its length where the context is not told
   /// MiB on boards that the seat's own processes hold. Errors: with why that is not known.
   std::function<Result<double>()> held_mib{};
 };

@@ -7,9 +7,20 @@
 namespace deem::seat {
 namespace {
 
-constexpr std::size_t kName = 120;  // of a name shown
+/// A name as shown: of a long one, as paths are, its end.
+std::string shown(std::string_view name) {
+  constexpr std::size_t kMost = 40;
+  std::string text = printable(name, 4'000);
+  while (count_code_points(text) > kMost) {
+    const std::size_t cut = text.size() - kMost;
+    text.erase(0, std::max<std::size_t>(1, cut));
+    while (!text.empty() && (static_cast<unsigned char>(text[0]) & 0xC0) == 0x80) text.erase(0, 1);
+    if (count_code_points(text) <= kMost) return "…" + text;
+  }
+  return text;
+}
 
-std::string quoted(std::string_view name) { return "\"" + printable(name, kName) + "\""; }
+std::string quoted(std::string_view name) { return "\"" + shown(name) + "\""; }
 
 /// "llama" and "llama:latest" are one name; "gpt-4o-2024-08-06" is a dated form of "gpt-4o".
 bool is_form_of(std::string_view answered, std::string_view asked) {
@@ -54,6 +65,7 @@ void check_digest(const Lineage& lineage, Probe& probe) {
 
 /// Whether a name nobody serves is answered.
 void check_any_name(Session& session, Probe& probe) {
+  if (!session.no_answers.empty()) return;
   const std::string nobody = "deem-no-such-model";
   const auto answered = session.seat.answers_to(nobody);
   if (!answered) return;  // it has no names, or did not answer: another probe's finding
@@ -69,7 +81,7 @@ void check_any_name(Session& session, Probe& probe) {
 std::string chain(const Lineage& lineage) {
   std::string out;
   for (const std::string& name : lineage.names) {
-    out += (out.empty() ? "" : " → ") + printable(name, kName);
+    out += (out.empty() ? "" : " → ") + shown(name);
   }
   return out;
 }
@@ -110,21 +122,22 @@ ProbeResult probe_identity(Session& session) {
   const Lineage& lineage = session.lineage;
   probe.note("names", list(lineage.names));
   probe.note("aliases", list(lineage.aliases));
-  if (lineage.names.size() > 1) probe.well(chain(lineage));
-  if (identity.root || identity.digest) {
-    probe.well(identity.digest ? printable(*identity.digest, 20)
-                               : "the file or repository is told");
-  } else {
+  if (lineage.names.size() > 1) {
+    probe.well(chain(lineage));
+  } else if (identity.root) {
+    probe.well("serves " + shown(*identity.root));
+  }
+  if (identity.digest) {
+    probe.well(printable(*identity.digest, 20));
+  } else if (!identity.root) {
     probe.skip("no file, repository or digest behind the name is told");
   }
-  if (!lineage.aliases.empty()) {
-    probe.well("also served as " + printable(lineage.aliases.front(), kName));
-  }
+  if (!lineage.aliases.empty()) probe.well("also served as " + shown(lineage.aliases.front()));
   check_digest(lineage, probe);
   check_served(session, probe);
   check_any_name(session, probe);
   if (!lineage.looks_like.empty()) {
-    probe.well("it seems to be a " + lineage.looks_like + ": that kind of seat reads more");
+    probe.advise("it seems to be a " + lineage.looks_like + ": that kind of seat reads more");
     probe.note("looks_like", lineage.looks_like);
   }
   return probe.close();

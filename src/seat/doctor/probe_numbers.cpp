@@ -113,20 +113,27 @@ void check_unit(const std::vector<TokenScore>& entries, bool whole, Probe& probe
   probe.well(fmt::format("{} entries sum to {:.4f}", sums.numbers, sums.natural));
 }
 
-/// The causes that lie in the numbers themselves.
-void check_cause(const PositionReply& reply, Probe& probe) {
+/// The causes that lie in the numbers themselves; whether there are numbers to look at still.
+bool check_cause(const PositionReply& reply, Probe& probe) {
+  const char* instead = nullptr;
   switch (read(reply).cause) {
     case VoidCause::AllZeroLogprobs:
-      return spoil(probe, "every number is 0");
+      spoil(probe, "every number is 0");
+      return false;
     case VoidCause::SentinelLogprob:
-      return spoil(probe, "-9999 stands where a number should be");
+      instead = "-9999";
+      break;
     case VoidCause::NotANumber:
-      return spoil(probe, "NaN stands where a number should be");
+      instead = "NaN";
+      break;
     case VoidCause::NotFinite:
-      return spoil(probe, "infinity stands where a number should be");
+      instead = "infinity";
+      break;
     default:
-      return;
+      return true;
   }
+  spoil(probe, std::string(instead) + " stands where a number should be");
+  return true;
 }
 
 /// Letters that are listed and have no number.
@@ -256,10 +263,11 @@ ProbeResult probe_logprobs(Session& session) {
   if (!session.first->position.logprobs_present) {
     return not_measured("logprobs", "no list came: " + session.first->shape);
   }
-  check_cause(*session.first, probe);
-  check_gaps(*session.first, probe);
-  check_sampled(*session.first, probe);
-  if (!probe.found()) check_list(session, probe);
+  if (check_cause(*session.first, probe)) {
+    check_gaps(*session.first, probe);
+    check_sampled(*session.first, probe);
+    check_list(session, probe);
+  }
   check_temperature(session, probe);
   return probe.close();
 }

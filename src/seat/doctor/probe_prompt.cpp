@@ -31,7 +31,7 @@ void check_round_trip(Seat& seat, const TokenIds& ids, Probe& probe) {
   const std::string_view text = *back;
   // Some tokenizers set a space before a text.
   if (text == kSample || (text.starts_with(' ') && text.substr(1) == kSample)) {
-    return probe.well(fmt::format("a text of {} tokens comes back whole", ids.size()));
+    return probe.well(fmt::format("{} tokens come back whole", ids.size()));
   }
   probe.note("came_back", *back);
   probe.find("a text does not come back from its tokens: " + shown(text), "false alarm",
@@ -58,7 +58,7 @@ void check_bos(Seat& seat, const TokenIds& chat, const TokenIds& lead, Probe& pr
                            lead[0], ids),
                "false alarm", {"letters", "written"});
   } else {
-    probe.well("a chat prompt begins with ids " + ids);
+    probe.well("a chat prompt begins " + ids);
   }
 }
 
@@ -198,6 +198,7 @@ ProbeResult probe_template(Session& session) {
 }
 
 ProbeResult probe_letters(Session& session) {
+  if (!session.no_answers.empty()) return not_measured("letters", session.no_answers);
   Probe probe("letters");
   const auto proof = session.seat.prove_letters(decision::kLetters);
   if (!proof && proof.error().code == Error::Code::Unsupported) {

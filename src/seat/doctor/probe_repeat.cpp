@@ -21,7 +21,7 @@ constexpr std::size_t kRepeated = 1;  // the question of `repeat`
 constexpr std::size_t kCached = 2;    // of `prefix-cache`
 
 std::string shown(Difference d) {
-  return fmt::format("{:.4f} nat ({:.4f} in probability)", d.nats, d.probability);
+  return fmt::format("{:.4f} nat (p {:.4f})", d.nats, d.probability);
 }
 
 void widen(Difference& to, Difference by) {
@@ -68,10 +68,10 @@ void judge(const Compared& compared, std::string_view what, Probe& probe) {
         fmt::format("{}: {} of {} read otherwise ({})", what, compared.odd, asked, compared.why),
         "false comfort", {"letters"});
   } else if (compared.most.probability > kDrift) {
-    probe.find(fmt::format("{}: up to {} apart", what, shown(compared.most)), "false comfort",
+    probe.find(fmt::format("{}: {} apart", what, shown(compared.most)), "false comfort",
                {"letters"});
   } else {
-    probe.well(fmt::format("{}: at most {} apart", what, shown(compared.most)));
+    probe.well(fmt::format("{}: within {}", what, shown(compared.most)));
   }
 }
 
@@ -91,11 +91,11 @@ void check_likelihood(Session& session, Probe& probe) {
   if (!(sums[0] <= 0 && sums[1] <= 0)) {
     probe.find(fmt::format("the log-likelihood of a text is {:.3f}, above 0", sums[0]),
                "false comfort", {"likelihood"});
-  } else if (apart > 0.2) {
-    probe.find(fmt::format("a likelihood again: {:.4f} nat apart", apart), "false comfort",
+  } else if (apart > 1 || std::abs(std::exp(sums[0]) - std::exp(sums[1])) > kDrift) {
+    probe.find(fmt::format("a likelihood: {:.4f} nat apart", apart), "false comfort",
                {"likelihood"});
   } else {
-    probe.well(fmt::format("a likelihood again: {:.4f} nat apart", apart));
+    probe.well(fmt::format("a likelihood: within {:.4f} nat", apart));
   }
 }
 
@@ -122,7 +122,7 @@ bool is_blank(const FirstPosition& position) {
 
 void check_positions(Session& session, Probe& probe) {
   constexpr int kTokens = 6;
-  const WriteRequest request{.prompt = "Count from one to twenty in words. " + session.question(0),
+  const WriteRequest request{.prompt = "Count from one to twenty, in words.",
                              .max_tokens = kTokens};
   ++session.out.requests;
   const auto positions = session.seat.positions(request, 5, session.schedule());
@@ -134,7 +134,6 @@ void check_positions(Session& session, Probe& probe) {
   const auto later = positions->size() - 1;
   probe.note("later_positions", static_cast<std::int64_t>(later));
   probe.note("later_blank", static_cast<std::int64_t>(blank));
-  if (is_blank(positions->front())) return;  // the first says so to other probes
   if (blank > 0) {
     probe.find(fmt::format("{} of {} positions after the first have 0.0 or no list: only position "
                            "0 can be read",
@@ -225,12 +224,12 @@ ProbeResult probe_prefix_cache(Session& session) {
         fmt::format("{:.0f} tokens kept by its counters", *after->cache_hits - *before->cache_hits);
   }
   if (apart.probability > kDrift) {
-    probe.find("seen before, the same prompt reads " + shown(apart) + " apart", "false comfort",
+    probe.find("a prompt seen before reads " + shown(apart) + " apart", "false comfort",
                {"letters"});
   } else if (!hits.empty()) {
-    probe.well(hits + ", " + shown(apart) + " apart");
+    probe.well(hits + "; values within " + shown(apart));
   } else {
-    probe.skip("no hits are told; the same prompt again is " + shown(apart) + " apart");
+    probe.skip("no hits are told; values within " + shown(apart));
   }
   return probe.close();
 }
@@ -249,13 +248,15 @@ ProbeResult probe_speculation(Session& session) {
   if (on) {
     const auto after = session.seat.counters();
     const std::string rate = after ? acceptance(*before, *after) : "";
-    probe.well("on" + (rate.empty() ? "" : ": " + rate));
+    probe.advise("drafts are on" + (rate.empty() ? "" : ": " + rate));
     if (session.first) {
       // The checks of the numbers again, now that drafts were made.
       const auto reply = session.ask(session.request(0));
       Compared again;
       compare(read(*session.first), reply, again, session);
       judge(again, "position 0 after drafts", probe);
+    } else {
+      probe.skip("position 0 after drafts: " + session.no_reading());
     }
   } else if (before && before->speculates) {
     probe.well("off");

@@ -35,11 +35,14 @@ std::vector<std::int64_t> numbers_in(std::string_view text) {
   return out;
 }
 
-/// The error without the address in front, which holds a port's number.
+/// The server's words: without the address and the status, which hold numbers of their own.
 std::string_view words_of(const Error& error, const std::string& address) {
   std::string_view text = error.message;
   if (const auto at = text.find(address); at != std::string_view::npos)
     text.remove_prefix(at + address.size());
+  constexpr std::string_view kStatus = "HTTP 400";
+  if (const auto at = text.find("HTTP "); at != std::string_view::npos)
+    text.remove_prefix(std::min(text.size(), at + kStatus.size()));
   return text;
 }
 
@@ -62,8 +65,9 @@ Overlong make_overlong(Session& session, std::int64_t tokens) {
 Result<Usage> ask_usage(Session& session, const std::string& prompt) {
   ++session.out.requests;
   if (session.first) {
-    auto reply = session.seat.first_position({.prompt = prompt, .letters = Session::kLetters},
-                                             session.schedule());
+    auto reply = session.seat.first_position(
+        {.prompt = prompt, .letters = Session::kLetters, .policy = session.policy},
+        session.schedule());
     if (!reply) return fail(reply.error());
     return std::move(reply->usage);
   }
@@ -72,38 +76,55 @@ Result<Usage> ask_usage(Session& session, const std::string& prompt) {
   return std::move(reply->usage);
 }
 
-/// A reply where a refusal was due.
-void judge_reply(const Overlong& overlong, std::int64_t context, const Usage& usage, Probe& probe) {
+/// A reply where a refusal was due, or might have been.
+void judge_reply(const Overlong& overlong, std::optional<std::int64_t> context, const Usage& usage,
+                 Probe& probe) {
   const auto spoil = [&](std::string says) {
     probe.find(std::move(says), "false comfort", {"letters", "likelihood", "written"});
   };
-  if (!usage.prompt_tokens || *usage.prompt_tokens <= 0) {
+  const bool told = usage.prompt_tokens && *usage.prompt_tokens > 0;
+  if (told) probe.note("prompt_tokens", *usage.prompt_tokens);
+  if (usage.truncated || (told && *usage.prompt_tokens < overlong.least)) {
+    return spoil(fmt::format("cuts silently: of {} tokens or more it read {}, and answered",
+                             overlong.least, usage.prompt_tokens.value_or(0)));
+  }
+  if (!context) {
+    const std::string read = told ? "reads a prompt of {} tokens whole"
+                                  : "answers one of {} or more and does not tell what it read";
+    return probe.skip(
+        "the context is not told; it " +
+        fmt::format(fmt::runtime(read), told ? *usage.prompt_tokens : overlong.least));
+  }
+  if (!told) {
     return spoil(fmt::format(
         "answers a prompt of {} tokens or more in a context of {} and does not tell what it read",
-        overlong.least, context));
-  }
-  probe.note("prompt_tokens", *usage.prompt_tokens);
-  if (usage.truncated || *usage.prompt_tokens < overlong.least) {
-    return spoil(fmt::format("cuts silently: of {} tokens or more it read {}, and answered",
-                             overlong.least, *usage.prompt_tokens));
+        overlong.least, *context));
   }
   spoil(fmt::format("answers a prompt of {} tokens, though it says its context holds {}",
-                    *usage.prompt_tokens, context));
+                    *usage.prompt_tokens, *context));
 }
 
 /// A refusal: whose numbers it names.
-void judge_refusal(Session& session, const Error& error, std::int64_t context, Probe& probe) {
+void judge_refusal(Session& session, const Error& error, Probe& probe) {
+  const auto context = session.out.identity.context;
   const auto numbers = numbers_in(words_of(error, session.out.identity.address));
-  const bool named = std::ranges::find(numbers, context) != numbers.end();
+  const bool named = context && std::ranges::find(numbers, *context) != numbers.end();
   const auto limit = std::ranges::find_if(
-      numbers, [&](std::int64_t n) { return n >= 128 && n != 400 && n < context; });
+      numbers, [&](std::int64_t n) { return n >= 128 && n < context.value_or(0); });
   if (!named && limit != numbers.end()) {
-    probe.find(fmt::format("it says its context holds {}, and refuses by {}: {}", context, *limit,
+    probe.find(fmt::format("it says its context holds {}, and refuses by {}: {}", *context, *limit,
                            shown(error)),
                "false alarm", {});
     return;
   }
   probe.well(fmt::format("refuses{}: {}", named ? ", naming its context" : "", shown(error)));
+}
+
+/// How many tokens to send; none: overrunning takes too long.
+std::optional<std::int64_t> tokens_over(std::optional<std::int64_t> context,
+                                        const DoctorOptions& options) {
+  const std::int64_t tokens = context ? *context + *context / 20 + 16 : options.blind_tokens;
+  return tokens <= options.most_tokens ? std::optional(tokens) : std::nullopt;
 }
 
 }  // namespace
@@ -127,6 +148,11 @@ ProbeResult probe_answers(Session& session) {
   }
   session.written = std::move(*written);
   auto first = session.ask(session.request(0));
+  if (!first && first.error().code == Error::Code::Unsupported) {
+    // The letters may have no ids of their own and still be spelled in a list.
+    session.policy = decision::LetterPolicy::Reference;
+    if (auto listed = session.ask(session.request(0))) first = std::move(listed);
+  }
   if (first) {
     session.first = std::move(*first);
   } else if (first.error().code == Error::Code::Unsupported) {
@@ -163,21 +189,20 @@ ProbeResult probe_shape(Session& session) {
 ProbeResult probe_overlong(Session& session) {
   if (!session.no_answers.empty()) return not_measured("overlong", session.no_answers);
   const auto context = session.out.identity.context;
-  if (!context) return not_measured("overlong", "the context is not told");
-  const std::int64_t tokens = *context + *context / 20 + 16;
-  if (tokens > session.options.most_tokens) {
-    return not_measured("overlong",
-                        fmt::format("a context of {} takes too long to overrun", *context));
+  const auto tokens = tokens_over(context, session.options);
+  if (!tokens) {
+    return not_measured(
+        "overlong", fmt::format("a context of {} takes too long to overrun", context.value_or(0)));
   }
   Probe probe("overlong");
-  const Overlong overlong = make_overlong(session, tokens);
+  const Overlong overlong = make_overlong(session, *tokens);
   const auto reply = ask_usage(session, overlong.prompt);
   if (reply) {
-    judge_reply(overlong, *context, *reply, probe);
+    judge_reply(overlong, context, *reply, probe);
   } else if (reply.error().code == Error::Code::Timeout) {
     probe.skip("no reply: " + shown(reply.error()));
   } else {
-    judge_refusal(session, reply.error(), *context, probe);
+    judge_refusal(session, reply.error(), probe);
   }
   const auto after = ask_usage(session, session.question(1));
   if (!after && session.failures.empty()) {

@@ -61,6 +61,8 @@ void Probe::well(std::string says) {
   append(well_, says);
 }
 
+void Probe::advise(std::string says) { append(advice_, says); }
+
 void Probe::skip(std::string why) { append(skipped_, why); }
 
 ProbeResult Probe::close() {
@@ -72,6 +74,7 @@ ProbeResult Probe::close() {
   } else {
     out_.says = skipped_;
   }
+  if (!advice_.empty()) append(out_.says, advice_);
   out_.direction = comfort_ && alarm_ ? "false comfort and false alarm"
                    : comfort_         ? "false comfort"
                    : alarm_           ? "false alarm"
@@ -100,8 +103,8 @@ std::string Session::question(std::size_t i) const {
   return decision::render_letters(layout, state, question, question.options);
 }
 
-PositionRequest Session::request(std::size_t i, decision::LetterPolicy policy) const {
-  return {.prompt = question(i), .letters = kLetters, .policy = policy};
+PositionRequest Session::request(std::size_t i, decision::LetterPolicy by) const {
+  return {.prompt = question(i), .letters = kLetters, .policy = by};
 }
 
 Schedule Session::schedule() const {

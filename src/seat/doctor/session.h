@@ -25,6 +25,8 @@ class Probe {
             std::initializer_list<std::string_view> spoils);
   /// Something measured and well.
   void well(std::string says);
+  /// Said whatever is found.
+  void advise(std::string says);
   /// Part of it that is not measured.
   void skip(std::string why);
   void note(std::string_view key, codec::Json value) { out_.evidence.set(key, std::move(value)); }
@@ -34,7 +36,7 @@ class Probe {
 
  private:
   ProbeResult out_;
-  std::string found_, well_, skipped_;
+  std::string found_, well_, skipped_, advice_;
   bool comfort_ = false, alarm_ = false;
 };
 
@@ -51,19 +53,20 @@ class Session {
   const std::stop_token stop;
   Diagnosis out;
   Lineage lineage;
-  std::string no_answers;              // why no decision is answered; "": they are
-  std::string no_letters;              // why no letters are read; "": they are
-  std::optional<WriteReply> written;   // of question(0)
-  std::optional<PositionReply> first;  // of question(0)
-  std::vector<double> noise;           // per letter, nats between readings of one prompt
-  int asked = 0;                       // decisions
-  std::vector<std::string> failures;   // of them
+  std::string no_answers;  // why no decision is answered; "": they are
+  std::string no_letters;  // why no letters are read; "": they are
+  decision::LetterPolicy policy = decision::LetterPolicy::Exact;  // Reference where ids fail
+  std::optional<WriteReply> written;                              // of question(0)
+  std::optional<PositionReply> first;                             // of question(0)
+  std::vector<double> noise;          // per letter, nats between readings of one prompt
+  int asked = 0;                      // decisions
+  std::vector<std::string> failures;  // of them
 
   static constexpr std::size_t kLetters = 4;  // of every question here
   /// A user's turn with four options that this server has not seen; the same for the same `i`.
   std::string question(std::size_t i) const;
-  PositionRequest request(std::size_t i,
-                          decision::LetterPolicy policy = decision::LetterPolicy::Exact) const;
+  PositionRequest request(std::size_t i) const { return request(i, policy); }
+  PositionRequest request(std::size_t i, decision::LetterPolicy by) const;
 
   Schedule schedule() const;
   /// One decision; a failure other than Unsupported is kept.
@@ -94,8 +97,9 @@ Difference difference(const decision::LettersReading& a, const decision::Letters
 std::vector<double> differences(const decision::LettersReading& a,
                                 const decision::LettersReading& b);
 
-/// More than this between two readings of one prompt is more than rounding.
-inline constexpr double kDrift = 0.05;
+/// More than this between two readings of one prompt, in probability, is more than rounding: 4-bit
+/// kernels were seen to move one by .03, prefix caches by .07.
+inline constexpr double kDrift = 0.1;
 
 ProbeResult probe_answers(Session& session);
 ProbeResult probe_shape(Session& session);

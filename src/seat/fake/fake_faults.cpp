@@ -165,7 +165,9 @@ void apply_traffic(Fault fault, const FakeRequest& request, double temperature,
 void apply_sampled(Fault fault, FakePosition& position) {
   if (position.entries.size() < 3) return;
   if (fault == Fault::SampledNotListed) {
-    position.sampled = {"Zebra", 10'000, Json(-0.01)};
+    position.sampled = position.entries.back();
+    position.sampled.logprob = Json(-0.01);
+    position.entries.pop_back();
   } else if (fault == Fault::SampledDiffers && position.sampled.logprob.is_number()) {
     position.sampled.logprob = Json(position.sampled.logprob.as_double() - 0.7);
   } else if (fault == Fault::SampledUnlikely) {

@@ -35,11 +35,11 @@ std::string_view last_user_turn(std::string_view text) {
   return text.substr(0, text.find("<|im_end|>"));
 }
 
-/// How many letters the prompt lists, in order, as "[A] " at the start of lines. The last list
-/// counts.
+/// How many letters the prompt lists, in order, as "[A] " at the start of lines; 0: there is no
+/// list. The last one counts.
 std::size_t listed_letters(std::string_view user) {
   const auto start = user.rfind("\n[A] ");
-  if (start == std::string_view::npos) return 2;
+  if (start == std::string_view::npos) return 0;
   std::size_t n = 0;
   while (n < decision::kLetters) {
     const std::string mark = std::string("\n[") + decision::letter(n) + "] ";
@@ -120,7 +120,9 @@ std::vector<double> FakeModel::next(std::string_view text) const {
       opened == std::string_view::npos ? text : text.substr(opened + opening_.size());
   const bool closed = opened != std::string_view::npos && reply.starts_with(kClosed);
   if (closed) reply.remove_prefix(kClosed.size());
-  if (opened == std::string_view::npos || reply.size() > 1) {
+  const std::string_view user = last_user_turn(text);
+  const std::size_t n = listed_letters(user);
+  if (opened == std::string_view::npos || reply.size() > 1 || (closed && n == 0)) {
     // Inside a text: any token, by the bytes just before.
     const std::string_view before =
         text.substr(text.size() - std::min<std::size_t>(text.size(), 24));
@@ -129,7 +131,6 @@ std::vector<double> FakeModel::next(std::string_view text) const {
     normalise(logits);
     return logits;
   }
-  const std::string_view user = last_user_turn(text);
   for (std::size_t id = 0; id < logits.size(); ++id) logits[id] = -14 + 2 * chance(user, id);
   if (reply.size() == 1) {
     logits[kTurnEnd] = 0;
@@ -141,7 +142,6 @@ std::vector<double> FakeModel::next(std::string_view text) const {
     normalise(logits);
     return logits;
   }
-  const std::size_t n = listed_letters(user);
   std::vector<double> letters;
   if (options_.letters) {
     letters = options_.letters(user, n);
