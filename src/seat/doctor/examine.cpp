@@ -58,6 +58,18 @@ void add_failures(const Session& session, std::vector<ProbeResult>& probes) {
                   " decisions were not answered: " + printable(session.failures.front(), 240);
 }
 
+/// Readings that had no numbers in any probe, where the first had.
+void add_odd(const Session& session, std::vector<ProbeResult>& probes) {
+  ProbeResult* repeat = find(probes, "repeat");
+  if (repeat == nullptr || session.odd == 0) return;
+  const std::string says = std::to_string(session.odd) + " of " + std::to_string(session.asked) +
+                           " decisions had no reading where others had (" + session.odd_cause + ")";
+  repeat->says = repeat->verdict == Verdict::Finding ? repeat->says + "; " + says : says;
+  repeat->verdict = Verdict::Finding;
+  repeat->direction = "false comfort";
+  repeat->spoils = {"letters"};
+}
+
 /// Names of the probes whose findings speak against a reading.
 std::string against(const std::vector<ProbeResult>& probes, std::string_view reading) {
   std::string out;
@@ -148,6 +160,7 @@ Result<Diagnosis> examine(Seat& seat, const DoctorOptions& options,
   if (!stop.stop_requested()) {
     if (ProbeResult* found = find(out.probes, "identity")) compare_identity(session, *found);
     add_failures(session, out.probes);
+    add_odd(session, out.probes);
   }
   sort_probes(out.probes);
   add_advice(session, out);

@@ -17,13 +17,18 @@ bool holds(const std::vector<ServerKind>& kinds, ServerKind kind) {
   return std::ranges::find(kinds, kind) != kinds.end();
 }
 
+/// So small that overrunning it takes no time.
+FakeOptions small_context() {
+  FakeOptions out;
+  out.context = 1024;
+  return out;
+}
+
 std::vector<Planted> make_planted() {
   using enum Family;
   using enum RowFate;
   FakeOptions drafts;
   drafts.speculates = true;
-  FakeOptions small;
-  small.context = 2048;
   return {
       {"NullLogprobs", Fault::NullLogprobs, Shape, "shape", "is null", Void, kAll, {}},
       {"EmptyLogprobs", Fault::EmptyLogprobs, Shape, "shape", "is empty", Void, kAll, {}},
@@ -84,8 +89,8 @@ std::vector<Planted> make_planted() {
        kAll,
        {}},
       {"Logits", Fault::Logits, Values, "logprobs", "above 0", Void, kAll, {}},
-      {"LogTen", Fault::LogTen, Values, "logprobs", "base of 10", Void, kAll, {}},
-      {"LogTwo", Fault::LogTwo, Values, "logprobs", "base of 2", Passes, {LlamaServer}, {}},
+      {"LogTen", Fault::LogTen, Values, "logprobs", "base of 10|sum to", Void, kAll, {}},
+      {"LogTwo", Fault::LogTwo, Scale, "logprobs", "of the probability", Passes, {LlamaServer}, {}},
       {"OneHot",
        Fault::OneHot,
        Values,
@@ -99,7 +104,7 @@ std::vector<Planted> make_planted() {
       {"Jitter", Fault::Jitter, Again, "repeat", "5 times", Passes, kAll, {}},
       {"CrowdJitter", Fault::CrowdJitter, Again, "repeat", "in flight", Passes, kAll, {}},
       {"CacheDrift", Fault::CacheDrift, Again, "prefix-cache", "seen before", Passes, kAll, {}},
-      {"PadInMix", Fault::PadInMix, Again, "mixed", "top k beside exact ids", Void, {Vllm}, {}},
+      {"PadInMix", Fault::PadInMix, Ids, "mixed", "top k beside exact ids", Void, {Vllm}, {}},
       {"LaterZeros", Fault::LaterZeros, Later, "speculation", "after the first", Passes, kAll,
        drafts},
       {"ThinkingFirst", Fault::ThinkingFirst, First, "template", "thinking token", Void, kAll, {}},
@@ -111,7 +116,14 @@ std::vector<Planted> make_planted() {
        Void,
        kAll,
        {}},
-      {"MultiCharacter", Fault::MultiCharacter, First, "template", "longer word", Void, kAll, {}},
+      {"MultiCharacter",
+       Fault::MultiCharacter,
+       First,
+       "template",
+       "longer word|the letters have",
+       Void,
+       kAll,
+       {}},
       {"LowMass", Fault::LowMass, First, "template", "the letters have", Void, kAll, {}},
       {"LookAlike", Fault::LookAlike, First, "letters", "policy fold", Void, kTop, {}},
       {"SampledNotListed",
@@ -142,11 +154,11 @@ std::vector<Planted> make_planted() {
        Fault::FewerEntries,
        Count,
        "depth",
-       "asked, 5 came|asked 22 did not come back",
+       "asked, [15] came|asked 22 did not come back",
        Passes,
        kAll,
        {}},
-      {"IdsDropped", Fault::IdsDropped, Count, "depth", "did not come back", Passes, {Vllm}, {}},
+      {"IdsDropped", Fault::IdsDropped, Ids, "depth", "did not come back", Passes, {Vllm}, {}},
       {"Truncated",
        Fault::Truncated,
        Service,
@@ -163,20 +175,25 @@ std::vector<Planted> make_planted() {
        Noted,
        kTokenizers,
        {}},
-      {"OverlongCut", Fault::OverlongCut, Service, "overlong", "cuts silently", Passes, kAll,
-       small},
+      {"OverlongCut", Fault::OverlongCut, Over, "overlong", "cuts silently", Passes, kAll, {}},
       {"OverlongInvented",
        Fault::OverlongInvented,
-       Service,
+       Over,
        "overlong",
        "does not tell",
        Passes,
        {Vllm, LlamaServer, Ollama},
-       small},
-      {"OverlongSmaller", Fault::OverlongSmaller, Service, "overlong", "refuses by", Passes,
-       kTokenizers, small},
-      {"DoubleBos", Fault::DoubleBos, Prompt, "tokenizer", "twice", Passes, kTokenizers, {}},
-      {"MissingBos", Fault::MissingBos, Prompt, "tokenizer", "begins without", Passes, {Vllm}, {}},
+       {}},
+      {"OverlongSmaller",
+       Fault::OverlongSmaller,
+       Over,
+       "overlong",
+       "refuses by",
+       Passes,
+       kTokenizers,
+       {}},
+      {"DoubleBos", Fault::DoubleBos, Bos, "tokenizer", "twice", Passes, kTokenizers, {}},
+      {"MissingBos", Fault::MissingBos, Bos, "tokenizer", "begins without", Passes, {Vllm}, {}},
       {"LossyTokenizer",
        Fault::LossyTokenizer,
        Prompt,
@@ -187,7 +204,7 @@ std::vector<Planted> make_planted() {
        {}},
       {"SharedLetter",
        Fault::SharedLetter,
-       Service,
+       Proof,
        "letters",
        "same token",
        Refused,
@@ -238,7 +255,11 @@ bool Planted::suits(ServerKind kind) const { return holds(kinds, kind); }
 bool Healthy::suits(ServerKind kind) const { return holds(kinds, kind); }
 
 const std::vector<Planted>& planted_faults() {
-  static const std::vector<Planted> faults = make_planted();
+  static const std::vector<Planted> faults = [] {
+    auto made = make_planted();
+    for (Planted& planted : made) planted.options.context = small_context().context;
+    return made;
+  }();
   return faults;
 }
 
@@ -248,16 +269,25 @@ bool hides(const Planted& a, const Planted& b) {
   };
   switch (a.family) {
     case Family::Reply:
-      return b.family != Family::Prompt;
+      return !is(b, {Family::Prompt, Family::Bos});
+    case Family::Proof:
+      return is(b, {Family::Ids});
     case Family::Shape:
-      return !is(b, {Family::Prompt, Family::Service, Family::Reply});
+      return !is(b, {Family::Prompt, Family::Bos, Family::Service, Family::Over, Family::Proof,
+                     Family::Reply});
     case Family::Values:
-      return is(b, {Family::Values, Family::First, Family::Written, Family::Again});
     case Family::First:
-      return is(b, {Family::First, Family::Written, Family::Again});
+      return is(b, {Family::Values, Family::Scale, Family::First, Family::Written, Family::Again,
+                    Family::Ids});
     case Family::Written:
-    case Family::Again:
+      return is(b, {Family::Written, Family::First, Family::Values, Family::Scale});
     case Family::Count:
+      return is(b, {Family::Count, Family::Scale});
+    case Family::Bos:
+    case Family::Over:
+    case Family::Scale:
+    case Family::Again:
+    case Family::Ids:
       return a.family == b.family;
     case Family::Prompt:
     case Family::Service:
@@ -279,20 +309,19 @@ std::optional<ServerKind> kind_for(const Planted& a, const Planted& b, std::size
 FakeOptions merged(const Planted& a, const Planted& b) {
   FakeOptions out = a.options;
   out.speculates |= b.options.speculates;
-  out.context = std::min(out.context, b.options.context);
   return out;
 }
 
 std::vector<Healthy> healthy_servers() {
-  std::vector<Healthy> out = {{"Plain", kAll, {}, {}}, {"Chunked", kAll, {}, {Fault::Chunked}}};
+  std::vector<Healthy> out = {{"Plain", kAll, small_context(), {}},
+                              {"Chunked", kAll, small_context(), {Fault::Chunked}}};
   const auto add = [&](const char* name, const std::vector<ServerKind>& kinds, auto&& set) {
-    Healthy one{.name = name, .kinds = kinds, .options = {}, .harmless = {}};
+    Healthy one{.name = name, .kinds = kinds, .options = small_context(), .harmless = {}};
     set(one.options);
     out.push_back(std::move(one));
   };
   add("Bos", kAll, [](FakeOptions& o) { o.bos = true; });
-  add("SmallContext", kAll, [](FakeOptions& o) { o.context = 1024; });
-  add("LongContext", kAll, [](FakeOptions& o) { o.context = 60'000; });
+  add("LongContext", kAll, [](FakeOptions& o) { o.context = 16'384; });
   add("Drafts", kTokenizers, [](FakeOptions& o) { o.speculates = true; });
   add("FiveEntries", kChats, [](FakeOptions& o) { o.max_top_k = 5; });
   add("WithoutExactIds", {Vllm}, [](FakeOptions& o) { o.exact_ids = false; });

@@ -27,14 +27,19 @@ inline constexpr std::array<KindCase, 4> kAllKinds = {{{"vllm", ServerKind::Vllm
 /// What a fault touches, and so what it hides.
 enum class Family {
   Prompt,   // seen without an answer: tokens, names
+  Bos,      // the same, of the first token
   Service,  // seen in any answer
-  Reply,    // there is no answer: hides all but Prompt
+  Over,     // the same, of one to an over-long prompt
+  Reply,    // there is no answer: hides all but Prompt and Bos
+  Proof,    // letters have no ids: hides Ids
   Shape,    // there is no list: hides what is seen in one
-  Values,   // the numbers are none: hides First, Written and Again
-  First,    // position 0 holds something else: hides Written and Again
+  Values,   // the numbers are none
+  Scale,    // they are other logarithms: seen where every token is listed and nothing else is odd
+  First,    // position 0 holds something else
   Written,  // the written token against its list
   Again,    // another time, another number
   Count,    // how many entries
+  Ids,      // what is asked by ids
   Later,    // after position 0
 };
 

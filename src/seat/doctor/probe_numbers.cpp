@@ -50,12 +50,13 @@ void check_entries(Session& session, int k, Probe& probe) {
     return probe.skip(fmt::format("{} entries: {}", k, printable(reply.error().message, 160)));
   }
   const std::size_t came = reply->position.top.size();
-  if (came == 0) return probe.skip(fmt::format("{} entries: none came", k));
-  if (came < static_cast<std::size_t>(k)) {
-    return probe.find(fmt::format("{} entries asked, {} came", k, came), "false comfort",
+  const int asked = reply->position.asked_k;
+  if (came == 0) return probe.skip(fmt::format("{} entries: none came", asked));
+  if (static_cast<int>(came) < asked) {
+    return probe.find(fmt::format("{} entries asked, {} came", asked, came), "false comfort",
                       {"letters"});
   }
-  probe.well(fmt::format("{} entries asked, {} came", k, came));
+  probe.well(fmt::format("{} entries asked, {} came", asked, came));
 }
 
 /// What the numbers of one list may be, by their range and sums.
@@ -90,8 +91,11 @@ void check_unit(const std::vector<TokenScore>& entries, bool whole, Probe& probe
   if (sums.numbers == 0) return;
   probe.note("entries", static_cast<std::int64_t>(sums.numbers));
   probe.note("sum", sums.natural);
-  constexpr double kOff = 0.01;
+  constexpr double kOff = 0.01, kSlack = 1e-3;  // a reading is void over 1 + kSlack
   const auto is_one = [&](double sum) { return std::abs(sum - 1) < kOff; };
+  if (sums.numbers > 1 && sums.highest == 0 && sums.lowest == 0) {
+    return spoil(probe, "every number is 0");
+  }
   if (sums.highest > 1e-6 && sums.lowest >= 0 && sums.plain < 1 + kOff) {
     return spoil(probe, "the numbers are probabilities, not their logarithms");
   }
@@ -99,7 +103,7 @@ void check_unit(const std::vector<TokenScore>& entries, bool whole, Probe& probe
     return spoil(probe, fmt::format("a number above 0 ({:.2f}): no log-probabilities (logits?)",
                                     sums.highest));
   }
-  if (sums.natural > 1 + kOff) {
+  if (sums.natural > 1 + kSlack) {
     const bool ten = whole ? is_one(sums.ten) : sums.ten < 1 + kOff && sums.numbers > 2;
     return spoil(
         probe, fmt::format("{} probabilities sum to {:.3f}{}", sums.numbers, sums.natural,
@@ -182,32 +186,46 @@ void check_sampled(const PositionReply& reply, Probe& probe) {
   probe.well("the written token leads its list");
 }
 
-/// Whether a reading moves with the sampler's temperature, by more than readings differ anyway.
-bool moves(const Session& session, const decision::LettersReading& at_zero,
-           const decision::LettersReading& other) {
-  const auto nats = differences(at_zero, other);
-  for (std::size_t i = 0; i < nats.size(); ++i) {
-    const double usual = i < session.noise.size() ? session.noise[i] : 0;
-    const double slack = std::max(0.3, 0.1 * std::abs(at_zero.logprobs[i].value_or(0)));
-    if (nats[i] > slack + 2 * usual) return true;
-    const bool gone = at_zero.logprobs[i].has_value() != other.logprobs[i].has_value();
-    if (gone && std::exp(std::max(at_zero.logprobs[i].value_or(-99),
-                                  other.logprobs[i].value_or(-99))) > kDrift) {
-      return true;
+const TokenScore* find_same(const std::vector<TokenScore>& entries, const TokenScore& wanted) {
+  const auto found = std::ranges::find_if(
+      entries, [&](const TokenScore& entry) { return is_same(entry, wanted); });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+bool has_number(const TokenScore& entry) {
+  return entry.logprob && std::isfinite(*entry.logprob) && *entry.logprob > -9999;
+}
+
+/// Whether a list moves with the sampler's temperature, by more than readings differ anyway. A list
+/// by ids holds what was asked and the written token, which may be another one.
+bool moves(const Session& session, const decision::FirstPosition& at_zero,
+           const decision::FirstPosition& other) {
+  double usual = 0;
+  for (const double nats : session.noise) usual = std::max(usual, nats);
+  int gone = 0;
+  for (const TokenScore& entry : other.top) {
+    const TokenScore* before = find_same(at_zero.top, entry);
+    if (before == nullptr || !has_number(entry)) continue;
+    if (!has_number(*before)) {
+      ++gone;
+      continue;
     }
+    const double slack = std::max(0.3, 0.1 * std::abs(*before->logprob));
+    if (std::abs(*before->logprob - *entry.logprob) > slack + 2 * usual) return true;
   }
-  return false;
+  constexpr int kGone = 3;
+  return gone >= kGone;
 }
 
 void check_temperature(Session& session, Probe& probe) {
-  const auto at_zero = read(*session.first);
+  const decision::FirstPosition& at_zero = session.first->position;
   std::string moved;
   for (const double temperature : {1.0, 2.0}) {
     PositionRequest request = session.request(0);
     request.temperature = temperature;
     const auto reply = session.ask(request);
     if (!reply) return probe.skip("raw or processed: " + printable(reply.error().message, 160));
-    if (moves(session, at_zero, read(*reply)))
+    if (moves(session, at_zero, reply->position))
       moved += fmt::format("{}{:g}", moved.empty() ? "" : " and ", temperature);
   }
   probe.note("moves_at_temperature", moved);
@@ -246,12 +264,9 @@ ProbeResult probe_depth(Session& session) {
     probe.skip(can.letters_note.empty() ? "it returns no logprobs"
                                         : printable(can.letters_note, 200));
   }
-  const int most = can.letters == Letters::FullVocabulary ? 1024 : can.top_k;
-  if (session.first) {
-    for (const int k : {std::min(20, most), std::min(5, most)}) {
-      if (k > 0) check_entries(session, k, probe);
-      if (most <= 5) break;
-    }
+  for (const int k : {20, 5}) {
+    if (session.first && !probe.found()) check_entries(session, k, probe);
+    if (can.letters == Letters::TopK && can.top_k <= 5) break;
   }
   if (can.letters == Letters::TopK) probe.well(fmt::format("top {} at most", can.top_k));
   return probe.close();

@@ -110,27 +110,58 @@ void check_thinking(const WriteReply& written, Probe& probe) {
       "false comfort", {"letters", "written"});
 }
 
+/// The written token or the likeliest entry, whichever is a thinking mark.
+std::optional<std::string> thinking_mark(const decision::FirstPosition& position) {
+  if (position.sampled && decision::is_thinking_mark(position.sampled->token))
+    return position.sampled->token;
+  const auto best = std::ranges::max_element(
+      position.top, {}, [](const auto& entry) { return entry.logprob.value_or(-1e9); });
+  if (best == position.top.end() || !best->logprob || !decision::is_thinking_mark(best->token))
+    return std::nullopt;
+  return best->token;
+}
+
+/// Letters' mass in a list with look-alikes; none where a letter is listed without a number.
+std::optional<double> folded_mass(const decision::FirstPosition& position) {
+  const bool gap = std::ranges::any_of(position.top, [](const auto& entry) {
+    return !entry.logprob && entry.token.size() == 1 &&
+           decision::letter_index(entry.token[0], Session::kLetters);
+  });
+  if (gap || position.top.empty() || !position.exact.empty()) return std::nullopt;
+  return decision::read_letters(position, Session::kLetters, {.policy = LetterPolicy::Fold})
+      .mass_letters;
+}
+
 /// What stands at position 0 in place of a letter.
 void check_first(const PositionReply& reply, Probe& probe) {
   const auto reading = read(reply);
+  const auto& position = reply.position;
   const std::string top = shown(reading.top_token);
   probe.note("mass_letters", reading.mass_letters);
+  const auto find = [&](std::string says) {
+    probe.find(std::move(says), "false comfort", {"letters"});
+  };
+  if (const auto mark = thinking_mark(position)) {
+    return find("position 0 holds a thinking token, " + shown(*mark));
+  }
   switch (reading.cause) {
-    case VoidCause::ThinkingToken:
-      return probe.find("position 0 holds a thinking token, " + top, "false comfort", {"letters"});
     case VoidCause::MultiCharacter:
-      return probe.find("position 0 begins a longer word, " + top, "false comfort", {"letters"});
+      return find("position 0 begins a longer word, " + top);
     case VoidCause::LowLabelMass:
-      return probe.find(fmt::format("position 0 holds {}, the letters have {:.1e} of it", top,
-                                    reading.mass_letters),
-                        "false comfort", {"letters"});
+      return find(fmt::format("position 0 holds {}, the letters have {:.1e} of it", top,
+                              reading.mass_letters));
     case VoidCause::None:
     case VoidCause::Undecided:
       return probe.well(
           fmt::format("position 0 holds {}, letters have {:.2f} of it", top, reading.mass_letters));
+    case VoidCause::NoLetterSeen:
+      if (const auto mass = folded_mass(position); mass && *mass < decision::LettersRule{}.min_mass)
+        return find(fmt::format("position 0 holds {}, the letters have {:.1e} of it", top, *mass));
+      break;
     default:
-      return probe.skip("position 0: no reading (" + std::string(to_string(reading.cause)) + ")");
+      break;
   }
+  probe.skip("position 0: no reading (" + std::string(to_string(reading.cause)) + ")");
 }
 
 /// The token of position 0 against what is written.

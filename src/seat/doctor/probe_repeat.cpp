@@ -83,7 +83,10 @@ void check_likelihood(Session& session, Probe& probe) {
   for (int i = 0; i < 2; ++i) {
     ++session.out.requests;
     const auto reply = session.seat.likelihood(request, session.schedule());
-    if (!reply) return probe.skip("a likelihood: " + printable(reply.error().message, 160));
+    if (!reply) {
+      return probe.find("a likelihood is not answered: " + printable(reply.error().message, 160),
+                        "false alarm", {"likelihood"});
+    }
     sums.push_back(reply->text.sum);
   }
   const double apart = std::abs(sums[0] - sums[1]);

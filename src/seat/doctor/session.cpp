@@ -38,6 +38,14 @@ constexpr Item kItems[] = {
      {"it went to the old address", "it was too heavy", "nobody paid", "it was lost"}},
 };
 
+/// Whether a reading is void because its numbers are none, whatever the model thinks.
+bool is_numberless(decision::VoidCause cause) {
+  using enum decision::VoidCause;
+  constexpr decision::VoidCause kCauses[] = {NoLogprobs, AllZeroLogprobs,     SentinelLogprob,
+                                             NotANumber, ProbabilityAboveOne, NotFinite};
+  return std::ranges::find(kCauses, cause) != std::end(kCauses);
+}
+
 double probability(const std::optional<double>& logprob) {
   return logprob && std::isfinite(*logprob) ? std::exp(*logprob) : 0;
 }
@@ -117,8 +125,14 @@ Schedule Session::schedule() const {
 void Session::count(const Result<PositionReply>& reply) {
   ++asked;
   ++out.requests;
-  if (!reply && reply.error().code != Error::Code::Unsupported)
-    failures.push_back(reply.error().message);
+  if (!reply) {
+    if (reply.error().code != Error::Code::Unsupported) failures.push_back(reply.error().message);
+    return;
+  }
+  const decision::VoidCause cause = read(*reply).cause;
+  if (!first || !is_numberless(cause) || is_numberless(read(*first).cause)) return;
+  ++odd;
+  odd_cause = to_string(cause);
 }
 
 Result<PositionReply> Session::ask(const PositionRequest& request) {

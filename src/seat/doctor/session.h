@@ -58,8 +58,10 @@ class Session {
   decision::LetterPolicy policy = decision::LetterPolicy::Exact;  // Reference where ids fail
   std::optional<WriteReply> written;                              // of question(0)
   std::optional<PositionReply> first;                             // of question(0)
-  std::vector<double> noise;          // per letter, nats between readings of one prompt
-  int asked = 0;                      // decisions
+  std::vector<double> noise;  // per letter, nats between readings of one prompt
+  int asked = 0;              // decisions
+  int odd = 0;                // of them, those whose numbers were none though the first's were
+  std::string odd_cause;      // of one of those
   std::vector<std::string> failures;  // of them
 
   static constexpr std::size_t kLetters = 4;  // of every question here

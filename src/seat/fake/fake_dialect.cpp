@@ -130,7 +130,7 @@ std::int64_t FakeDialect::counted(std::size_t tokens, const FaultSet& faults) co
 }
 
 std::int64_t FakeDialect::told_context(const FaultSet& faults) const {
-  return faults.has(Fault::OverlongSmaller) ? options_.context / 4 : options_.context;
+  return faults.has(Fault::OverlongSmaller) ? options_.context * 3 / 4 : options_.context;
 }
 
 bool FakeDialect::is_refused(std::size_t tokens, std::int64_t most, const FaultSet& faults) const {

@@ -95,8 +95,8 @@ void apply_order(Fault fault, const FakeModel& model, FakePosition& position) {
   }
 }
 
-/// What the numbers are.
-void apply_numbers(Fault fault, FakePosition& position) {
+/// What stands in the numbers' place; whether something does.
+bool replace_numbers(Fault fault, FakePosition& position) {
   switch (fault) {
     case Fault::NullEntries:
       for (FakeEntry& entry : position.entries) entry.logprob = Json();
@@ -123,6 +123,15 @@ void apply_numbers(Fault fault, FakePosition& position) {
       each_letter(position, [](FakeEntry& entry) { entry.logprob = Json("-Infinity"); });
       position.sampled.logprob = position.entries[0].logprob;
       break;
+    default:
+      return false;
+  }
+  return true;
+}
+
+/// What the numbers are; whether they were changed.
+bool scale_numbers(Fault fault, FakePosition& position) {
+  switch (fault) {
     case Fault::AboveOne:
       each_number(position, [](double v) { return v + 1; });
       break;
@@ -139,8 +148,9 @@ void apply_numbers(Fault fault, FakePosition& position) {
       each_number(position, [](double v) { return v / std::log(2.0); });
       break;
     default:
-      break;
+      return false;
   }
+  return true;
 }
 
 /// What hangs on other requests, or on settings.
@@ -157,7 +167,7 @@ void apply_traffic(Fault fault, const FakeRequest& request, double temperature,
   if (fault == Fault::CacheDrift && traffic.seen) lower_first(position, kMost);
   if (fault == Fault::PadInMix && traffic.others_by_ids &&
       request.body.find("logprob_token_ids") == nullptr) {
-    apply_numbers(Fault::PadSentinel, position);
+    replace_numbers(Fault::PadSentinel, position);
   }
 }
 
@@ -183,7 +193,12 @@ void distort_position(FakePosition& position, const FakeModel& model, const Fake
   for (const Fault fault : request.faults.all()) {
     apply_traffic(fault, request, temperature, position);
   }
-  for (const Fault fault : request.faults.all()) apply_numbers(fault, position);
+  for (const Fault fault : request.faults.all()) {
+    if (scale_numbers(fault, position)) break;  // one unit at a time
+  }
+  for (const Fault fault : request.faults.all()) {
+    if (replace_numbers(fault, position)) break;
+  }
   for (const Fault fault : request.faults.all()) apply_sampled(fault, position);
 }
 
