@@ -19,6 +19,14 @@ namespace {
 
 using Verdict = ProbeResult::Verdict;
 
+// A sanitizer makes a diagnosis ten times as long: there every fault is planted on one kind of
+// server, not on each, and few pairs are.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSlow = true;
+#else
+constexpr bool kSlow = false;
+#endif
+
 bool has(const std::vector<Fault>& faults, std::initializer_list<Fault> any) {
   return std::ranges::any_of(
       any, [&](Fault fault) { return std::ranges::find(faults, fault) != faults.end(); });
@@ -31,7 +39,8 @@ double patience(const std::vector<Fault>& faults) {
 
 /// Requests meet where that matters.
 std::chrono::milliseconds delay(const std::vector<Fault>& faults) {
-  return std::chrono::milliseconds(has(faults, {Fault::CrowdJitter, Fault::PadInMix}) ? 10 : 0);
+  const bool meets = has(faults, {Fault::CrowdJitter, Fault::PadInMix});
+  return std::chrono::milliseconds(!meets ? 0 : kSlow ? 80 : 15);
 }
 
 std::string all_findings(const Diagnosis& diagnosis) {
@@ -77,6 +86,15 @@ RowFate fate_in_mix(Seat& seat) {
   return fate.value_or(RowFate::Passes);
 }
 
+/// The kinds a fault is planted on.
+std::vector<KindCase> kinds_of(const Planted& planted, std::size_t turn) {
+  std::vector<KindCase> kinds;
+  for (const KindCase& kind : kAllKinds) {
+    if (planted.suits(kind.kind)) kinds.push_back(kind);
+  }
+  return kSlow ? std::vector{kinds[turn % kinds.size()]} : kinds;
+}
+
 struct Count {
   int caught = 0, planted = 0;
 };
@@ -84,9 +102,9 @@ struct Count {
 TEST(Planted, EachIsNamed) {
   std::map<std::string, Count> by_kind;
   Count all;
+  std::size_t turn = 0;
   for (const Planted& planted : planted_faults()) {
-    for (const KindCase& kind : kAllKinds) {
-      if (!planted.suits(kind.kind)) continue;
+    for (const KindCase& kind : kinds_of(planted, turn++)) {
       const auto diagnosis = examine_fake(kind.kind, {planted.fault}, planted.options);
       ASSERT_TRUE(diagnosis) << planted.name << " " << kind.name << ": "
                              << diagnosis.error().message;
@@ -103,7 +121,7 @@ TEST(Planted, EachIsNamed) {
   for (const auto& [kind, count] : by_kind)
     std::printf("%-13s faults caught %d of %d\n", kind.c_str(), count.caught, count.planted);
   std::printf("faults caught %d of %d\n", all.caught, all.planted);
-  EXPECT_GT(all.planted, 100);
+  EXPECT_GE(static_cast<std::size_t>(all.planted), planted_faults().size());
 }
 
 TEST(Planted, HealthyServersGetNoFinding) {
@@ -178,6 +196,7 @@ TEST(Planted, OnceIsNamedToo) {
   Count count;
   for (const Fault fault : kOnce) {
     for (const std::uint64_t at : {2u, 5u, 8u, 13u, 24u}) {
+      if (kSlow && at % 2 == 0) continue;
       FakeOptions options;
       options.context = 1024;
       options.faults = {{.fault = fault, .first = at, .count = 1}};
@@ -207,14 +226,10 @@ struct Pair {
   std::string findings{};
 };
 
-/// All pairs take half a minute; every third does for a test that is run often. A sanitizer slows
-/// them down too far.
+/// All pairs take half a minute; every third does for a test that is run often.
 std::size_t stride() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return 17;
-#else
+  if (kSlow) return 41;
   return std::getenv("DEEM_ALL_PAIRS") == nullptr ? 3 : 1;
-#endif
 }
 
 /// Pairs on one kind of server that suits both, the kinds by turns.
@@ -271,7 +286,7 @@ TEST(Planted, PairsAreNamedToo) {
   }
   std::printf("pairs: both named in %d of %d; one hides the other, named, in %d of %d\n",
               both.caught, both.planted, hiding.caught, hiding.planted);
-  EXPECT_GT(both.planted + hiding.planted, 90);
+  EXPECT_GT(both.planted + hiding.planted, 30);
 }
 
 }  // namespace
