@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -67,6 +68,7 @@ class FakeModel {
   std::string opening_;  // of the assistant's turn
   std::vector<std::string> pieces_;
   std::map<std::string, std::int64_t, std::less<>> long_pieces_;  // of more than one byte
+  std::array<bool, 256> begins_{};  // whether one of those begins with a byte
   std::size_t longest_ = 1;
 };
 
