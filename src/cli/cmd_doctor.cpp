@@ -79,7 +79,7 @@ int code_of(const seat::Diagnosis& diagnosis) {
 
 int run_doctor(const Args& args) {
   CLI::App app(
-      "What a seat's readings can be trusted for: some 60 short requests and one over-long "
+      "What a seat's readings can be trusted for: some 50 short requests and one over-long "
       "prompt.\n"
       "Each probe ends ok, finding or not measured; exit 1 when there is a finding.\n\n"
       "  deem doctor local:model.gguf\n"

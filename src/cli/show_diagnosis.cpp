@@ -73,8 +73,9 @@ std::string diagnosis_text(const seat::Diagnosis& diagnosis) {
                                               : "not supported";
     add_line(out, reading.name, std::string(verdict) + " ", reading.why);
   }
-  out += fmt::format("\n{} ok, {} findings, {} not measured; {} requests in {:.1f} s\n",
-                     diagnosis.count(Verdict::Ok), diagnosis.count(Verdict::Finding),
+  const std::size_t findings = diagnosis.count(Verdict::Finding);
+  out += fmt::format("\n{} ok, {} {}, {} not measured; {} requests in {:.1f} s\n",
+                     diagnosis.count(Verdict::Ok), findings, findings == 1 ? "finding" : "findings",
                      diagnosis.count(Verdict::NotMeasured), diagnosis.requests, diagnosis.took_s);
   return out;
 }

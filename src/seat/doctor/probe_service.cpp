@@ -40,7 +40,7 @@ std::string_view words_of(const Error& error, const std::string& address) {
   std::string_view text = error.message;
   if (const auto at = text.find(address); at != std::string_view::npos)
     text.remove_prefix(at + address.size());
-  constexpr std::string_view kStatus = "HTTP 400";
+  constexpr std::string_view kStatus = "HTTP 400: ";
   if (const auto at = text.find("HTTP "); at != std::string_view::npos)
     text.remove_prefix(std::min(text.size(), at + kStatus.size()));
   return text;
@@ -106,18 +106,21 @@ void judge_reply(const Overlong& overlong, std::optional<std::int64_t> context, 
 
 /// A refusal: whose numbers it names.
 void judge_refusal(Session& session, const Error& error, Probe& probe) {
+  constexpr std::size_t kEnough = 100;
   const auto context = session.out.identity.context;
-  const auto numbers = numbers_in(words_of(error, session.out.identity.address));
+  const std::string_view said = words_of(error, session.out.identity.address);
+  const std::string words = printable(said, kEnough);
+  const auto numbers = numbers_in(said);
   const bool named = context && std::ranges::find(numbers, *context) != numbers.end();
   const auto limit = std::ranges::find_if(
       numbers, [&](std::int64_t n) { return n >= 128 && n < context.value_or(0); });
   if (!named && limit != numbers.end()) {
-    probe.find(fmt::format("it says its context holds {}, and refuses by {}: {}", *context, *limit,
-                           shown(error)),
-               "false alarm", {});
+    probe.find(
+        fmt::format("it says its context holds {}, and refuses by {}: {}", *context, *limit, words),
+        "false alarm", {});
     return;
   }
-  probe.well(fmt::format("refuses{}: {}", named ? ", naming its context" : "", shown(error)));
+  probe.well(fmt::format("refuses{}: {}", named ? ", naming its context" : "", words));
 }
 
 /// How many tokens to send; none: overrunning takes too long.
