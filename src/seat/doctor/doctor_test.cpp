@@ -2,8 +2,11 @@
 #include "seat/doctor/doctor.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 
 #include "codec/json.h"
+#include "net/http_server.h"
 #include "seat/seat_test_support.h"
 
 namespace deem::seat {
@@ -156,6 +159,135 @@ TEST(Doctor, HostileWordsStayOnOneLine) {
     EXPECT_EQ(probe.says.find('\x1b'), std::string::npos) << probe.name;
     EXPECT_EQ(probe.says.find('\n'), std::string::npos) << probe.name;
   }
+}
+
+/// An OpenAI-style server that answers as told, for shapes and words of one server alone.
+struct Scripted {
+  std::function<net::ServerReply(const codec::Json& body)> chat;
+  std::optional<net::HttpServer> server;
+
+  explicit Scripted(std::function<net::ServerReply(const codec::Json& body)> answer)
+      : chat(std::move(answer)) {
+    auto started = net::HttpServer::start({}, [this](const net::ServerRequest& request) {
+      net::ServerReply reply;
+      if (request.target == "/v1/models") {
+        reply.body = R"({"data":[{"id":"m","max_model_len":4096}]})";
+        return reply;
+      }
+      const auto body = codec::parse_json(request.body);
+      if (request.target == "/v1/chat/completions" && body) return chat(*body);
+      reply.status = 404;
+      return reply;
+    });
+    if (!started) ADD_FAILURE() << started.error().message;
+    server = std::move(*started);
+  }
+  Diagnosis diagnosis() const {
+    const auto seat = seat_of({.kind = "openai", .address = server->address()});
+    auto made = examine(*seat, {}, {}, {});
+    if (!made) ADD_FAILURE() << made.error().message;
+    return made ? std::move(*made) : Diagnosis{};
+  }
+};
+
+std::size_t prompt_bytes(const codec::Json& body) {
+  return body.find("messages")->items()[0].get_string("content")->size();
+}
+
+net::ServerReply refusal(const std::string& words) {
+  net::ServerReply reply;
+  reply.status = 400;
+  reply.body =
+      codec::dump_json(codec::Json::object({{"error", codec::Json::object({{"message", words}})}}));
+  return reply;
+}
+
+net::ServerReply letter_a() {
+  net::ServerReply reply;
+  reply.body =
+      R"({"model":"m","choices":[{"message":{"content":"A"},"finish_reason":"length","logprobs":{
+        "content":[{"token":"A","logprob":-0.2,"top_logprobs":[{"token":"A","logprob":-0.2},
+        {"token":"B","logprob":-2.0},{"token":"C","logprob":-4.0},{"token":"D","logprob":-5.0}]}]}}],
+        "usage":{"prompt_tokens":90,"completion_tokens":1}})";
+  return reply;
+}
+
+struct RefusalCase {
+  const char* name;
+  const char* words;
+  Verdict verdict;
+};
+class Refusal : public testing::TestWithParam<RefusalCase> {};
+
+TEST_P(Refusal, IsHeldAgainstTheContextTold) {
+  const Scripted server([](const codec::Json& body) {
+    return prompt_bytes(body) > 5'000 ? refusal(GetParam().words) : letter_a();
+  });
+  const ProbeResult probe = probe_of(server.diagnosis(), "overlong");
+  EXPECT_EQ(probe.verdict, GetParam().verdict) << probe.says;
+}
+
+// The context told is 4096, the prompt has 4316 words or more.
+INSTANTIATE_TEST_SUITE_P(
+    Table, Refusal,
+    testing::Values(
+        RefusalCase{"NamesIt", "at most 4096 tokens, you sent 4400", Verdict::Ok},
+        RefusalCase{"NamesItWithACommaInIt", "at most 4,096 tokens, you sent 4,400", Verdict::Ok},
+        RefusalCase{"NamesNothing", "the prompt is too long", Verdict::Ok},
+        RefusalCase{"HasACodeOfItsOwn", "error 1301: the prompt is too long", Verdict::Ok},
+        RefusalCase{"ShortensIt", "the limit is 4k tokens, you sent 4400", Verdict::Ok},
+        RefusalCase{"NamesAnother", "at most 2048 tokens, you sent 4400", Verdict::Finding},
+        RefusalCase{"NamesAnotherWithCommas", "at most 2,048 tokens, you sent 4,400",
+                    Verdict::Finding}),
+    [](const auto& p) { return p.param.name; });
+
+TEST(Doctor, AServerThatTakesNoHighTemperatureHasNoFindingForIt) {
+  const Scripted server([](const codec::Json& body) {
+    if (prompt_bytes(body) > 5'000) return refusal("at most 4096 tokens");
+    if (body.get_string("model") != "m") return refusal("no such model");
+    if (body.get_double("temperature").value_or(0) > 1) return refusal("0 <= temperature <= 1");
+    net::ServerReply reply = letter_a();
+    // As many entries as are asked, so that nothing is amiss but the temperature.
+    const auto k = body.get_int("top_logprobs").value_or(0);
+    if (k == 0) return reply;
+    codec::Json top = codec::Json::array();
+    constexpr const char* kLetters = "ABCDEFGHIJKLMNOPQRST";
+    for (int i = 0; i < k; ++i) {
+      top.push(codec::Json::object(
+          {{"token", std::string(1, kLetters[i])}, {"logprob", i == 0 ? -0.2 : -2.0 - i}}));
+    }
+    const codec::Json first =
+        codec::Json::object({{"token", "A"}, {"logprob", -0.2}, {"top_logprobs", std::move(top)}});
+    reply.body = codec::dump_json(codec::Json::object(
+        {{"model", "m"},
+         {"choices", codec::Json::array({codec::Json::object(
+                         {{"message", codec::Json::object({{"content", "A"}})},
+                          {"logprobs",
+                           codec::Json::object({{"content", codec::Json::array({first})}})}})})}}));
+    return reply;
+  });
+  const Diagnosis diagnosis = server.diagnosis();
+  const ProbeResult probe = probe_of(diagnosis, "logprobs");
+  EXPECT_EQ(probe.verdict, Verdict::Ok) << probe.says;
+  EXPECT_NE(probe.says.find("raw or processed"), std::string::npos) << probe.says;
+  for (const ProbeResult& one : diagnosis.probes)
+    EXPECT_NE(one.verdict, Verdict::Finding) << one.name << ": " << one.says;
+}
+
+TEST(Doctor, NumbersBeyondAllBoundsLeaveTheJsonStrict) {
+  const Scripted server([](const codec::Json& body) {
+    if (prompt_bytes(body) > 5'000) return refusal("at most 4096 tokens");
+    net::ServerReply reply;
+    reply.body =
+        R"({"model":"m","choices":[{"message":{"content":"A"},"logprobs":{"content":[{"token":"A",
+          "logprob":900,"top_logprobs":[{"token":"A","logprob":900},{"token":"B","logprob":1e300}]}
+          ]}}]})";
+    return reply;
+  });
+  const Diagnosis diagnosis = server.diagnosis();
+  EXPECT_EQ(probe_of(diagnosis, "logprobs").verdict, Verdict::Finding);
+  EXPECT_TRUE(codec::parse_json(codec::dump_json(to_json(diagnosis))))
+      << codec::dump_json(to_json(diagnosis));
 }
 
 TEST(Doctor, JsonHoldsWhatTheDiagnosisDoes) {

@@ -91,7 +91,10 @@ void check_likelihood(Session& session, Probe& probe) {
   }
   const double apart = std::abs(sums[0] - sums[1]);
   probe.note("likelihood_apart", apart);
-  if (!(sums[0] <= 0 && sums[1] <= 0)) {
+  if (!std::isfinite(sums[0]) || !std::isfinite(sums[1])) {
+    probe.find(fmt::format("the log-likelihood of a text is {}, no number", sums[0]),
+               "false comfort", {"likelihood"});
+  } else if (sums[0] > 0 || sums[1] > 0) {
     probe.find(fmt::format("the log-likelihood of a text is {:.3f}, above 0", sums[0]),
                "false comfort", {"likelihood"});
   } else if (apart > 1 || std::abs(std::exp(sums[0]) - std::exp(sums[1])) > kDrift) {

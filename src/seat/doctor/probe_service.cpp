@@ -22,15 +22,29 @@ std::string health_of(Seat& seat) {
   return health ? ", though " + *health : "";
 }
 
-/// Whole numbers in a sentence, those of two digits or more.
+/// Whole numbers in a sentence, "131,072" as one; none that a letter follows ("128k").
 std::vector<std::int64_t> numbers_in(std::string_view text) {
+  std::string plain;
+  const auto is_digit = [&](std::size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool separator = text[i] == ',' && i > 0 && is_digit(i - 1) && is_digit(i + 1) &&
+                           is_digit(i + 2) && is_digit(i + 3) && !is_digit(i + 4);
+    if (!separator) plain += text[i];
+  }
   std::vector<std::int64_t> out;
-  for (std::size_t i = 0; i < text.size();) {
+  const char* const last = plain.data() + plain.size();
+  for (const char* at = plain.data(); at < last;) {
     std::int64_t value = 0;
-    const auto [end, ec] = std::from_chars(text.data() + i, text.data() + text.size(), value);
-    const std::size_t length = static_cast<std::size_t>(end - text.data()) - i;
-    if (ec == std::errc() && length >= 2 && value > 0) out.push_back(value);
-    i += std::max<std::size_t>(1, ec == std::errc() ? length : 1);
+    const auto [end, ec] = std::from_chars(at, last, value);
+    if (end == at) {
+      ++at;
+      continue;
+    }
+    const bool unit = end < last && ((*end >= 'a' && *end <= 'z') || (*end >= 'A' && *end <= 'Z'));
+    if (ec == std::errc() && value > 0 && !unit) out.push_back(value);
+    at = end;
   }
   return out;
 }
@@ -104,17 +118,21 @@ void judge_reply(const Overlong& overlong, std::optional<std::int64_t> context, 
                     *usage.prompt_tokens, *context));
 }
 
-/// A refusal: whose numbers it names.
-void judge_refusal(Session& session, const Error& error, Probe& probe) {
+/// A refusal: whose numbers it names. One that counts the prompt and names a limit below the
+/// context that the server tells contradicts it.
+void judge_refusal(const Session& session, const Overlong& overlong,
+                   std::optional<std::int64_t> context, const Error& error, Probe& probe) {
   constexpr std::size_t kEnough = 100;
-  const auto context = session.out.identity.context;
+  constexpr std::int64_t kLimit = 256;  // fewer is no context, but tokens of a reply
   const std::string_view said = words_of(error, session.out.identity.address);
   const std::string words = printable(said, kEnough);
   const auto numbers = numbers_in(said);
   const bool named = context && std::ranges::find(numbers, *context) != numbers.end();
+  const bool counted = std::ranges::any_of(
+      numbers, [&](std::int64_t n) { return n >= overlong.least && n < 100 * overlong.least; });
   const auto limit = std::ranges::find_if(
-      numbers, [&](std::int64_t n) { return n >= 128 && n < context.value_or(0); });
-  if (!named && limit != numbers.end()) {
+      numbers, [&](std::int64_t n) { return n >= kLimit && n < context.value_or(0); });
+  if (!named && counted && limit != numbers.end()) {
     probe.find(
         fmt::format("it says its context holds {}, and refuses by {}: {}", *context, *limit, words),
         "false alarm", {});
@@ -191,7 +209,8 @@ ProbeResult probe_shape(Session& session) {
 
 ProbeResult probe_overlong(Session& session) {
   if (!session.no_answers.empty()) return not_measured("overlong", session.no_answers);
-  const auto context = session.out.identity.context;
+  auto context = session.out.identity.context;
+  if (context && *context <= 0) context.reset();
   const auto tokens = tokens_over(context, session.options);
   if (!tokens) {
     return not_measured(
@@ -204,8 +223,9 @@ ProbeResult probe_overlong(Session& session) {
     judge_reply(overlong, context, *reply, probe);
   } else if (reply.error().code == Error::Code::Timeout) {
     probe.skip("no reply: " + shown(reply.error()));
+    return probe.close();  // it may be at it still
   } else {
-    judge_refusal(session, reply.error(), probe);
+    judge_refusal(session, overlong, context, reply.error(), probe);
   }
   const auto after = ask_usage(session, session.question(1));
   if (!after && session.failures.empty()) {

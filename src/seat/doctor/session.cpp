@@ -69,6 +69,11 @@ void Probe::well(std::string says) {
   append(well_, says);
 }
 
+void Probe::note(std::string_view key, codec::Json value) {
+  const bool number = value.kind() != codec::Json::Kind::Double || std::isfinite(value.as_double());
+  out_.evidence.set(key, number ? std::move(value) : codec::Json());
+}
+
 void Probe::advise(std::string says) { append(advice_, says); }
 
 void Probe::skip(std::string why) { append(skipped_, why); }
@@ -138,6 +143,12 @@ void Session::count(const Result<PositionReply>& reply) {
 Result<PositionReply> Session::ask(const PositionRequest& request) {
   auto reply = seat.first_position(request, schedule());
   count(reply);
+  return reply;
+}
+
+Result<PositionReply> Session::try_ask(const PositionRequest& request) {
+  auto reply = seat.first_position(request, schedule());
+  if (reply || reply.error().code != Error::Code::BadInput) count(reply);
   return reply;
 }
 

@@ -29,7 +29,8 @@ class Probe {
   void advise(std::string says);
   /// Part of it that is not measured.
   void skip(std::string why);
-  void note(std::string_view key, codec::Json value) { out_.evidence.set(key, std::move(value)); }
+  /// A number that is none becomes null.
+  void note(std::string_view key, codec::Json value);
   bool found() const { return out_.verdict == ProbeResult::Verdict::Finding; }
 
   ProbeResult close();
@@ -73,6 +74,8 @@ class Session {
   Schedule schedule() const;
   /// One decision; a failure other than Unsupported is kept.
   Result<PositionReply> ask(const PositionRequest& request);
+  /// One that a sound server may refuse (BadInput).
+  Result<PositionReply> try_ask(const PositionRequest& request);
   /// The same of several at once, each on a thread of its own.
   std::vector<Result<PositionReply>> ask_together(std::span<const PositionRequest> requests);
 
