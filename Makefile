@@ -37,9 +37,10 @@ test: deps-test ## install, build and run every test
 	@printf 'subdirs(dev asan tsan)\n' >build/CTestTestfile.cmake
 	@DEEM_ORACLE_PYTHON="$$(tools/oracle-python)" $(TEST_ENV) ctest --test-dir build $(CTEST_FLAGS)
 
-test-real: deps-test ## the end-to-end tests again, with a second model (Gemma, fetched under its own terms)
+test-real: deps-test ## the end-to-end tests again, with a second model (Gemma, fetched under its own terms), and every pair of planted faults
 	@tools/build dev
 	@$(TEST_ENV) DEEM_MODEL_GEMMA="$$(tools/fetch-model gemma)" ctest --test-dir build/dev -L e2e $(CTEST_FLAGS)
+	@DEEM_ALL_PAIRS=1 build/dev/doctor_test --gtest_filter='Planted.*' --gtest_brief=1
 
 bench: ## measure speed against a rival or limit in the same run; print the ratios
 	@tools/install-packages build engine bench

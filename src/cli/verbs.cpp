@@ -16,6 +16,7 @@ constexpr std::array kVerbs = {
     Verb{"run", "ask a kit of arms; rows and a scored table", run_run},
     Verb{"resume", "ask only what a run still lacks", run_resume},
     Verb{"ask", "one decision, one seat", run_ask},
+    Verb{"doctor", "what a seat's readings can be trusted for", run_doctor},
     Verb{"score", "figures from rows on disk, no seat needed", run_score},
     Verb{"compare", "columns of one run or of several, item by item, with gates", run_compare},
     Verb{"choose", "which reading of a run to trust, task by task; writes a fit file", run_choose},

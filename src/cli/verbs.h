@@ -49,6 +49,7 @@ int run_demo(const Args& args);
 int run_run(const Args& args);
 int run_resume(const Args& args);
 int run_ask(const Args& args);
+int run_doctor(const Args& args);
 int run_score(const Args& args);
 int run_compare(const Args& args);
 int run_choose(const Args& args);

@@ -1,9 +1,11 @@
-// Bytes a server may send → every parser of replies. The first byte picks the parser.
+// Bytes a server may send → every parser of replies and of counters. The first byte picks the
+// parser.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "seat/metrics_text.h"
 #include "seat/parse_reply.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -40,6 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     default:
       (void)deem::seat::parse_error_sentence(bytes);
+      (void)deem::seat::read_vllm_counters(bytes);
+      (void)deem::seat::read_llama_counters(bytes);
       break;
   }
   return 0;

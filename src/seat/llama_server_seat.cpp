@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "codec/json.h"
 #include "seat/llama_tokenizer.h"
+#include "seat/metrics_text.h"
 #include "seat/remote.h"
 
 namespace deem::seat {
@@ -73,6 +74,62 @@ class LlamaServerSeat : public Seat {
 
   void give_up() override { remote_.give_up(); }
 
+  /// The name, other names, and the file. It answers to any name: only the file tells the weights.
+  Result<Lineage> lineage() override {
+    const auto props = tokenizer_.get_json("/props");
+    if (!props) return fail(props.error());
+    auto models = remote_.get("/v1/models", remote_.deadline());
+    if (!models) return fail(models.error());
+    auto entry = parse_model_entry(models->body, remote_.spec().model);
+    if (!entry) return remote_.fail_at("/v1/models", entry.error());
+    Lineage out{.names = {entry->id}, .aliases = std::move(entry->aliases)};
+    for (const char* key : {"model_alias", "model_path"}) {
+      const auto name = props->get_string(key);
+      if (name && *name != out.names.back()) out.names.push_back(*name);
+    }
+    return out;
+  }
+
+  Result<std::string> health() override { return ask_health(remote_, "/health"); }
+
+  Result<Counters> counters() override {
+    const auto slots = tokenizer_.get_json("/slots");
+    const auto metrics = remote_.get("/metrics", remote_.deadline());
+    if (!slots && !metrics) return unsupported("/slots and /metrics are both off");
+    Counters out;
+    if (metrics) out = read_llama_counters(metrics->body);
+    if (slots && slots->is_array() && !slots->items().empty()) {
+      out.speculates = slots->items()[0].get_bool("speculative");
+      out.text += out.text.empty() ? "/slots" : ", /slots";
+    }
+    return out;
+  }
+
+  Result<TokenIds> chat_ids(const std::string& user_turn) override {
+    return tokenizer_.prompt_ids(user_turn, remote_.deadline(), nullptr);
+  }
+  Result<TokenIds> text_ids(const std::string& text, bool special) override {
+    auto list = tokenizer_.tokenize(text, special, false, remote_.deadline());
+    if (!list) return fail(list.error());
+    return std::move(list->ids);
+  }
+  Result<std::string> text_of(const TokenIds& ids) override {
+    return tokenizer_.detokenize(ids, remote_.deadline());
+  }
+
+  Result<std::vector<decision::FirstPosition>> positions(const WriteRequest& request, int top_k,
+                                                         const Schedule& schedule) override {
+    const TimePoint deadline = remote_.deadline(schedule);
+    const auto prompt = tokenizer_.prompt_ids(request.prompt, deadline, nullptr);
+    if (!prompt) return fail(prompt.error());
+    net::HttpReply last;
+    auto reply = tokenizer_.complete(
+        *prompt, {}, {.depth = top_k, .cold = schedule.cold, .tokens = request.max_tokens},
+        deadline, last);
+    if (!reply) return fail(reply.error());
+    return all_positions(std::move(*reply));
+  }
+
   /// It tells its slots and their context, and no memory.
   Result<Claim> claim() override {
     const auto props = tokenizer_.get_json("/props");
@@ -106,18 +163,23 @@ class LlamaServerSeat : public Seat {
     if (!prompt) return fail(prompt.error());
 
     const bool reference = request.policy == LetterPolicy::Reference;
+    if (auto sound = (*known)->ids.check(reference ? 0 : request.letters); !sound) {
+      return fail(sound.error());
+    }
     std::vector<Ids> ids;
     Ids all;
     for (std::size_t i = 0; !reference && i < request.letters; ++i) {
       ids.push_back((*known)->ids.of(i, request.policy));
-      if (!(*known)->ids.exact[i]) return fail((*known)->ids.prove(i + 1, "").error());
       all.insert(all.end(), ids[i].begin(), ids[i].end());
     }
     net::HttpReply last;
     const std::int64_t top_k = std::max(1, request.top_k);
-    auto reply = tokenizer_.complete(*prompt, all,
-                                     reference ? top_k : std::max(top_k, LlamaTokenizer::kDepth),
-                                     deadline, last, schedule.cold);
+    auto reply =
+        tokenizer_.complete(*prompt, all,
+                            {.depth = reference ? top_k : std::max(top_k, LlamaTokenizer::kDepth),
+                             .cold = schedule.cold,
+                             .temperature = request.temperature},
+                            deadline, last);
     if (!reply) return fail(reply.error());
     auto& position = reply->position;
     position.asked_k = reference ? static_cast<int>(top_k) : 0;
@@ -128,7 +190,7 @@ class LlamaServerSeat : public Seat {
       }
       shorten(position, static_cast<std::size_t>(top_k));
     }
-    return PositionReply{std::move(position), std::move(reply->usage),
+    return PositionReply{std::move(position), std::move(reply->shape), std::move(reply->usage),
                          timing_of(schedule, first, last)};
   }
 
@@ -149,8 +211,8 @@ class LlamaServerSeat : public Seat {
     for (std::size_t i = begin; i < whole->size(); ++i) {
       const Ids before(whole->begin(), whole->begin() + static_cast<std::ptrdiff_t>(i));
       const Ids wanted = {(*whole)[i]};
-      const auto reply = tokenizer_.complete(before, wanted, LlamaTokenizer::kDepth, deadline, last,
-                                             schedule.cold);
+      const auto reply =
+          tokenizer_.complete(before, wanted, {.cold = schedule.cold}, deadline, last);
       if (!reply) return fail(reply.error());
       const auto logprob = sum_of_ids(reply->position.top, wanted);
       if (!logprob) {

@@ -106,22 +106,30 @@ Result<Ids> LlamaTokenizer::prompt_ids(const std::string& user, TimePoint deadli
   return std::move(list->ids);
 }
 
-std::string LlamaTokenizer::text_of(std::int64_t id, TimePoint deadline) {
+Result<std::string> LlamaTokenizer::detokenize(const Ids& ids, TimePoint deadline) {
   Body body;
-  auto reply = remote_.post("/detokenize", body.ids("tokens", {id}).close(), deadline);
-  if (!reply) return "";
-  return parse_text_member(reply->body, "content").value_or("");
+  auto reply = remote_.post("/detokenize", body.ids("tokens", ids).close(), deadline);
+  if (!reply) return fail(reply.error());
+  auto text = parse_text_member(reply->body, "content");
+  if (!text) return remote_.fail_at("/detokenize", text.error());
+  return text;
 }
 
-Result<Reply> LlamaTokenizer::complete(const Ids& prompt, const Ids& wanted, std::int64_t depth,
-                                       TimePoint deadline, net::HttpReply& last, bool cold) {
+std::string LlamaTokenizer::text_of(std::int64_t id, TimePoint deadline) {
+  return detokenize({id}, deadline).value_or("");
+}
+
+Result<Reply> LlamaTokenizer::complete(const Ids& prompt, const Ids& wanted, const Step& step,
+                                       TimePoint deadline, net::HttpReply& last) {
   const auto model = this->model();
   if (!model) return fail(model.error());
-  for (std::int64_t n = depth;;) {
+  const std::int64_t whole = (*model)->n_vocab;
+  for (std::int64_t n = whole > 0 ? std::min(step.depth, whole) : step.depth;;) {
     Body body;
-    body.ids("prompt", prompt).number("n_predict", 1).number("n_probs", n).number("temperature", 0);
-    body.field("post_sampling_probs", "false")
-        .field("cache_prompt", cold ? "false" : "true")
+    body.ids("prompt", prompt).number("n_predict", step.tokens).number("n_probs", n);
+    body.real("temperature", step.temperature)
+        .field("post_sampling_probs", "false")
+        .field("cache_prompt", step.cold ? "false" : "true")
         .field("stream", "false");
     body.field(
         "response_fields",
@@ -135,9 +143,9 @@ Result<Reply> LlamaTokenizer::complete(const Ids& prompt, const Ids& wanted, std
     const bool complete = std::ranges::all_of(wanted, [&](std::int64_t id) {
       return std::ranges::any_of(top, [&](const auto& entry) { return entry.id == id; });
     });
-    const bool all = (*model)->n_vocab <= n || !reply->position.logprobs_present;
+    const bool all = whole <= n || !reply->position.logprobs_present;
     if (complete || all) return reply;
-    n = (*model)->n_vocab;
+    n = whole;
   }
 }
 
@@ -167,7 +175,8 @@ Result<LlamaTokenizer::Letters> LlamaTokenizer::find_letters() {
   }
   if ((*model)->n_vocab <= 0) return out;
   net::HttpReply last;
-  const auto whole = complete(before->ids, {}, (*model)->n_vocab, remote_.deadline(), last);
+  const auto whole =
+      complete(before->ids, {}, {.depth = (*model)->n_vocab}, remote_.deadline(), last);
   if (!whole) return fail(whole.error());
   for (const auto& entry : whole->position.top) {
     const std::string_view spelled = without_space(entry.token);

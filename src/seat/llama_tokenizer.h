@@ -45,16 +45,24 @@ class LlamaTokenizer {
   /// The prompt as its chat route would run it: the template leaves out a BOS that the tokenizer
   /// sets. `first`, when not null, gets the first exchange.
   Result<Ids> prompt_ids(const std::string& user, TimePoint deadline, net::HttpReply* first);
-  /// A token's text, control tokens included; "" when the server does not say.
+  /// The text of tokens, control tokens included.
+  Result<std::string> detokenize(const Ids& ids, TimePoint deadline);
+  /// The same of one; "" when the server does not say.
   std::string text_of(std::int64_t id, TimePoint deadline);
 
   /// The letters after the template.
   Result<const Letters*> letters();
 
-  /// One step after `prompt`, listing at least `depth` entries and in any case those of `wanted`.
-  /// `cold`: the server is told to use nothing it evaluated before.
-  Result<Reply> complete(const Ids& prompt, const Ids& wanted, std::int64_t depth,
-                         TimePoint deadline, net::HttpReply& last, bool cold = false);
+  /// One step after a prompt, or several.
+  struct Step {
+    std::int64_t depth = kDepth;  // entries listed at least
+    bool cold = false;            // the server is told to use nothing it evaluated before
+    double temperature = 0;
+    int tokens = 1;
+  };
+  /// Lists those of `wanted` in any case.
+  Result<Reply> complete(const Ids& prompt, const Ids& wanted, const Step& step, TimePoint deadline,
+                         net::HttpReply& last);
 
   /// Ids of given and score as one text; the score begins at `begin`, a token across the boundary
   /// included.

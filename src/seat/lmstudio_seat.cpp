@@ -22,6 +22,8 @@ struct Dialect {
   bool store = true;       // takes store: false
   bool no_effort = false;  // reasoning effort "none" keeps it from thinking
   int top_k = 0;           // entries it returns; 0: no logprobs
+  int asked_k = 0;         // entries asked then
+  std::string note{};      // what came in place of a list
 };
 
 bool says(const net::HttpReply& reply, std::string_view word) {
@@ -78,6 +80,8 @@ class LmStudioSeat : public Seat {
     Capabilities out;
     out.letters = (*dialect)->top_k > 0 ? Capabilities::Letters::TopK : Capabilities::Letters::None;
     out.top_k = (*dialect)->top_k;
+    out.asked_k = (*dialect)->asked_k;
+    out.letters_note = (*dialect)->note;
     out.likelihood_note = "not supported by this seat: LM Studio scores no given text";
     return out;
   }
@@ -106,6 +110,34 @@ class LmStudioSeat : public Seat {
 
   void give_up() override { remote_.give_up(); }
 
+  Result<Lineage> lineage() override {
+    const auto identity = identify();
+    if (!identity) return fail(identity.error());
+    return Lineage{.names = {identity->model}};
+  }
+
+  Result<bool> answers_to(const std::string& name) override {
+    const auto dialect = this->dialect();
+    if (!dialect) return fail(dialect.error());
+    Dialect other = **dialect;
+    other.model = name;
+    return is_answered(remote_, route_of(other), body_of(other, {std::string(kProbeTurn), 1}, 0));
+  }
+
+  Result<std::string> health() override { return ask_health(remote_, "/v1/models"); }
+
+  Result<std::vector<decision::FirstPosition>> positions(const WriteRequest& request, int top_k,
+                                                         const Schedule& schedule) override {
+    const auto dialect = this->dialect();
+    if (!dialect) return fail(dialect.error());
+    const int k = std::min(top_k, (*dialect)->top_k);
+    if (k <= 0) return unsupported("this server returns no logprobs");
+    net::HttpReply sent;
+    auto reply = ask(**dialect, request, k, schedule, sent);
+    if (!reply) return fail(reply.error());
+    return all_positions(std::move(*reply));
+  }
+
   Result<PositionReply> first_position(const PositionRequest& request,
                                        const Schedule& schedule) override {
     const auto dialect = this->dialect();
@@ -113,10 +145,11 @@ class LmStudioSeat : public Seat {
     const int k = std::min(request.top_k, (*dialect)->top_k);
     if (k <= 0) return unsupported("this server returns no logprobs");
     net::HttpReply sent;
-    auto reply = ask(**dialect, request.prompt, 1, k, schedule, sent);
+    auto reply = ask(**dialect, {request.prompt, 1}, k, schedule, sent, request.temperature);
     if (!reply) return fail(reply.error());
     reply->position.asked_k = k;
     return PositionReply{.position = std::move(reply->position),
+                         .shape = std::move(reply->shape),
                          .usage = std::move(reply->usage),
                          .timing = timing_of(schedule, sent, sent)};
   }
@@ -129,7 +162,7 @@ class LmStudioSeat : public Seat {
     const auto dialect = this->dialect();
     if (!dialect) return fail(dialect.error());
     net::HttpReply sent;
-    auto reply = ask(**dialect, request.prompt, request.max_tokens, 0, schedule, sent);
+    auto reply = ask(**dialect, request, 0, schedule, sent);
     if (!reply) return fail(reply.error());
     return WriteReply{std::move(reply->text), std::move(reply->thinking), std::move(reply->usage),
                       timing_of(schedule, sent, sent)};
@@ -188,28 +221,30 @@ class LmStudioSeat : public Seat {
   /// A first request makes it load a model.
   Result<void> load(const std::string& model) {
     const Dialect plain{.model = model, .responses = false};
-    auto reply = remote_.post(kChat, chat_body(plain, kProbeTurn, 1, 0), remote_.deadline());
+    auto reply = remote_.post(kChat, chat_body(plain, {std::string(kProbeTurn), 1}, 0, 0),
+                              remote_.deadline());
     if (!reply) return fail(reply.error());
     return {};
   }
 
   // ---- asking
 
-  static std::string chat_body(const Dialect& dialect, std::string_view prompt, int tokens, int k) {
+  static std::string chat_body(const Dialect& dialect, const WriteRequest& request, int k,
+                               double temperature) {
     Body body;
-    body.text("model", dialect.model).messages(prompt).number("max_tokens", tokens);
-    body.number("temperature", 0);
+    body.text("model", dialect.model).messages(request.prompt);
+    body.number("max_tokens", request.max_tokens).real("temperature", temperature);
     if (k > 0) body.field("logprobs", "true").number("top_logprobs", k);
     return body.field("stream", "false").take();
   }
 
   /// Presets of the app hold penalties, which change the numbers: they are sent as 0.
-  static std::string responses_body(const Dialect& dialect, std::string_view prompt, int tokens,
-                                    int k) {
+  static std::string responses_body(const Dialect& dialect, const WriteRequest& request, int k,
+                                    double temperature) {
     Body body;
-    body.text("model", dialect.model).text("input", prompt);
-    body.number("max_output_tokens", std::max(tokens, dialect.least_tokens));
-    body.number("temperature", 0);
+    body.text("model", dialect.model).text("input", request.prompt);
+    body.number("max_output_tokens", std::max(request.max_tokens, dialect.least_tokens));
+    body.real("temperature", temperature);
     if (k > 0) {
       body.field("include", R"(["message.output_text.logprobs"])").number("top_logprobs", k);
     }
@@ -220,9 +255,10 @@ class LmStudioSeat : public Seat {
     return body.field("stream", "false").take();
   }
 
-  static std::string body_of(const Dialect& dialect, std::string_view prompt, int tokens, int k) {
-    return dialect.responses ? responses_body(dialect, prompt, tokens, k)
-                             : chat_body(dialect, prompt, tokens, k);
+  static std::string body_of(const Dialect& dialect, const WriteRequest& request, int k,
+                             double temperature = 0) {
+    return dialect.responses ? responses_body(dialect, request, k, temperature)
+                             : chat_body(dialect, request, k, temperature);
   }
   static std::string_view route_of(const Dialect& dialect) {
     return dialect.responses ? kResponses : kChat;
@@ -231,11 +267,11 @@ class LmStudioSeat : public Seat {
     return dialect.responses ? parse_responses_reply(bytes) : parse_chat_reply(bytes);
   }
 
-  Result<Reply> ask(const Dialect& dialect, std::string_view prompt, int tokens, int k,
-                    const Schedule& schedule, net::HttpReply& sent) {
+  Result<Reply> ask(const Dialect& dialect, const WriteRequest& request, int k,
+                    const Schedule& schedule, net::HttpReply& sent, double temperature = 0) {
     const std::string_view route = route_of(dialect);
     auto reply =
-        remote_.post(route, body_of(dialect, prompt, tokens, k), remote_.deadline(schedule));
+        remote_.post(route, body_of(dialect, request, k, temperature), remote_.deadline(schedule));
     if (!reply) return fail(reply.error());
     sent = std::move(*reply);
     auto parsed = parse(dialect, sent.body);
@@ -271,8 +307,8 @@ class LmStudioSeat : public Seat {
     const std::string_view route = route_of(out);
     bool tried_effort = remote_.thinks() || !out.responses;
     for (const int* depth = kDepths;;) {
-      auto reply =
-          remote_.exchange("POST", route, body_of(out, kProbeTurn, 1, *depth), remote_.deadline());
+      auto reply = remote_.exchange(
+          "POST", route, body_of(out, {std::string(kProbeTurn), 1}, *depth), remote_.deadline());
       if (!reply) return fail(reply.error());
       if (is_missing(*reply)) return false;
       if (reply->status < 300) {
@@ -282,7 +318,10 @@ class LmStudioSeat : public Seat {
           tried_effort = out.no_effort = true;
           continue;
         }
-        out.top_k = *depth == 0 ? 0 : static_cast<int>(parsed->position.top.size());
+        if (*depth == 0) return true;
+        out.asked_k = *depth;
+        out.top_k = static_cast<int>(parsed->position.top.size());
+        out.note = parsed->shape;
         return true;
       }
       const Error error = remote_.refusal(route, *reply);

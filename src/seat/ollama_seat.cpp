@@ -66,7 +66,9 @@ class OllamaSeat : public Seat {
           {.prompt = std::string(kProbeTurn), .letters = 2, .top_k = kMostEntries}, {});
       if (!reply) return fail(reply.error());
       Capabilities out;
+      out.asked_k = kMostEntries;
       out.top_k = static_cast<int>(reply->position.top.size());
+      out.letters_note = reply->shape;
       out.letters = out.top_k > 0 ? Capabilities::Letters::TopK : Capabilities::Letters::None;
       out.likelihood_note = "not supported by this seat: Ollama scores no given text";
       return out;
@@ -109,15 +111,57 @@ class OllamaSeat : public Seat {
     return unsupported("Ollama has no tokenizer route");
   }
 
+  /// The digest a name means now, and of what is loaded: a pull changes the first alone.
+  Result<Lineage> lineage() override {
+    const auto model = served_model();
+    if (!model) return fail(model.error());
+    auto tags = get_json("/api/tags");
+    if (!tags) return fail(tags.error());
+    Lineage out{.names = {**model}};
+    const codec::Json* named = find_model(*tags, **model);
+    if (named == nullptr) return out;
+    out.digest = named->get_string("digest");
+    const std::string full = named->get_string("name").value_or(**model);
+    if (full != **model) out.names.push_back(full);
+    for (const codec::Json& other : tags->find("models")->items()) {
+      const auto name = other.get_string("name");
+      if (name && *name != full && out.digest && other.get_string("digest") == out.digest)
+        out.aliases.push_back(*name);
+    }
+    if (out.digest) out.names.push_back(*out.digest);
+    if (auto running = get_json("/api/ps")) {
+      const codec::Json* loaded = find_model(*running, **model);
+      if (loaded != nullptr) out.loaded = loaded->get_string("digest");
+    }
+    return out;
+  }
+
+  Result<bool> answers_to(const std::string& name) override {
+    Body body;
+    body.text("model", name).messages(kProbeTurn).field("stream", "false");
+    body.field("options", Body().number("num_predict", 1).take());
+    return is_answered(remote_, kChat, body.close());
+  }
+
+  Result<std::string> health() override { return ask_health(remote_, "/api/version"); }
+
+  Result<std::vector<decision::FirstPosition>> positions(const WriteRequest& request, int top_k,
+                                                         const Schedule& schedule) override {
+    net::HttpReply reply;
+    auto parsed = chat(request, std::clamp(top_k, 1, kMostEntries), schedule, reply);
+    if (!parsed) return fail(parsed.error());
+    return all_positions(std::move(*parsed));
+  }
+
   Result<PositionReply> first_position(const PositionRequest& request,
                                        const Schedule& schedule) override {
     const int k = std::clamp(request.top_k, 1, kMostEntries);
     net::HttpReply reply;
-    auto parsed = chat(request.prompt, 1, k, schedule, reply);
+    auto parsed = chat({request.prompt, 1}, k, schedule, reply, request.temperature);
     if (!parsed) return fail(parsed.error());
     parsed->position.asked_k = k;
-    return PositionReply{std::move(parsed->position), std::move(parsed->usage),
-                         timing_of(schedule, reply, reply)};
+    return PositionReply{std::move(parsed->position), std::move(parsed->shape),
+                         std::move(parsed->usage), timing_of(schedule, reply, reply)};
   }
 
   Result<LikelihoodReply> likelihood(const LikelihoodRequest&, const Schedule&) override {
@@ -126,26 +170,26 @@ class OllamaSeat : public Seat {
 
   Result<WriteReply> write(const WriteRequest& request, const Schedule& schedule) override {
     net::HttpReply reply;
-    auto parsed = chat(request.prompt, request.max_tokens, 0, schedule, reply);
+    auto parsed = chat(request, 0, schedule, reply);
     if (!parsed) return fail(parsed.error());
     return WriteReply{std::move(parsed->text), std::move(parsed->thinking),
                       std::move(parsed->usage), timing_of(schedule, reply, reply)};
   }
 
  private:
-  Result<Reply> chat(std::string_view prompt, int tokens, int k, const Schedule& schedule,
-                     net::HttpReply& reply) {
+  Result<Reply> chat(const WriteRequest& request, int k, const Schedule& schedule,
+                     net::HttpReply& reply, double temperature = 0) {
     const auto model = served_model();
     if (!model) return fail(model.error());
     const auto context = this->context(**model);
     if (!context) return fail(context.error());
     Body options;
     options.number("num_ctx", **context)
-        .number("num_predict", tokens)
-        .number("temperature", 0)
+        .number("num_predict", request.max_tokens)
+        .real("temperature", temperature)
         .number("seed", 0);
     Body body;
-    body.text("model", **model).messages(prompt).field("stream", "false");
+    body.text("model", **model).messages(request.prompt).field("stream", "false");
     body.field("think", remote_.thinks() ? "true" : "false");
     body.field("truncate", "false").field("shift", "false");
     if (k > 0) body.field("logprobs", "true").number("top_logprobs", k);

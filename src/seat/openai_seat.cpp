@@ -13,6 +13,8 @@ struct Dialect {
   bool completion_tokens = false;  // wants max_completion_tokens
   bool temperature = true;         // takes temperature 0
   int top_k = 0;                   // entries it returns; 0: no logprobs
+  int asked_k = 0;                 // entries asked then
+  std::string note{};              // what came in place of a list, or why it was refused
 };
 
 /// Any OpenAI-style chat endpoint: letters by spelling among the top k, no tokenizer.
@@ -45,6 +47,8 @@ class OpenAiSeat : public Seat {
     Capabilities out;
     out.letters = (*dialect)->top_k > 0 ? Capabilities::Letters::TopK : Capabilities::Letters::None;
     out.top_k = (*dialect)->top_k;
+    out.asked_k = (*dialect)->asked_k;
+    out.letters_note = (*dialect)->note;
     out.likelihood_note = "not supported by this seat: the chat form scores no given text";
     return out;
   }
@@ -68,7 +72,11 @@ class OpenAiSeat : public Seat {
     if (!dialect) return fail(dialect.error());
     const int k = std::min(request.top_k, (*dialect)->top_k);
     if (k <= 0) return unsupported("this endpoint returns no logprobs");
-    return ask_position(remote_, chat_body(**dialect, request.prompt, 1, k), k, schedule);
+    if (request.temperature != 0 && !(*dialect)->temperature) {
+      return unsupported("this endpoint takes no temperature");
+    }
+    return ask_position(remote_, chat_body(**dialect, {request.prompt, 1}, k, request.temperature),
+                        k, schedule);
   }
 
   Result<LikelihoodReply> likelihood(const LikelihoodRequest&, const Schedule&) override {
@@ -78,15 +86,59 @@ class OpenAiSeat : public Seat {
   Result<WriteReply> write(const WriteRequest& request, const Schedule& schedule) override {
     const auto dialect = this->dialect();
     if (!dialect) return fail(dialect.error());
-    return ask_text(remote_, chat_body(**dialect, request.prompt, request.max_tokens, 0), schedule);
+    return ask_text(remote_, chat_body(**dialect, request, 0), schedule);
+  }
+
+  Result<Lineage> lineage() override {
+    Lineage out;
+    const auto identity = identify();
+    if (!identity) return fail(identity.error());
+    out.names = {identity->model};
+    if (identity->root) out.names.push_back(*identity->root);
+    out.looks_like = find_likeness();
+    return out;
+  }
+
+  Result<bool> answers_to(const std::string& name) override {
+    const auto known = dialect();
+    if (!known) return fail(known.error());
+    Dialect other = **known;
+    other.model = name;
+    return is_answered(remote_, kChat, chat_body(other, {std::string(kProbeTurn), 1}, 0));
+  }
+
+  Result<std::string> health() override { return ask_health(remote_, "/v1/models"); }
+
+  Result<std::vector<decision::FirstPosition>> positions(const WriteRequest& request, int top_k,
+                                                         const Schedule& schedule) override {
+    const auto dialect = this->dialect();
+    if (!dialect) return fail(dialect.error());
+    const int k = std::min(top_k, (*dialect)->top_k);
+    if (k <= 0) return unsupported("this endpoint returns no logprobs");
+    return ask_positions(remote_, chat_body(**dialect, request, k), schedule);
   }
 
  private:
-  std::string chat_body(const Dialect& dialect, std::string_view prompt, int tokens, int k) const {
+  /// Another kind of server that answers a route of its own here; "" when none shows.
+  std::string find_likeness() {
+    constexpr std::pair<const char*, const char*> kRoutes[] = {
+        {"/props", "llama-server"}, {"/version", "vllm"}, {"/api/version", "ollama"}};
+    for (const auto& [route, kind] : kRoutes) {
+      const auto reply = remote_.exchange("GET", route, {}, remote_.deadline());
+      if (reply && reply->status == 200 && reply->body.starts_with('{')) {
+        return std::string(kind) + " (it answers " + route + ")";
+      }
+    }
+    return "";
+  }
+
+  std::string chat_body(const Dialect& dialect, const WriteRequest& request, int k,
+                        double temperature = 0) const {
     Body body;
-    body.text("model", dialect.model).messages(prompt);
-    body.number(dialect.completion_tokens ? "max_completion_tokens" : "max_tokens", tokens);
-    if (dialect.temperature) body.number("temperature", 0);
+    body.text("model", dialect.model).messages(request.prompt);
+    body.number(dialect.completion_tokens ? "max_completion_tokens" : "max_tokens",
+                request.max_tokens);
+    if (dialect.temperature) body.real("temperature", temperature);
     if (k > 0) body.field("logprobs", "true").number("top_logprobs", k);
     body.field("stream", "false");
     if (dialect.template_arguments) {
@@ -107,13 +159,16 @@ class OpenAiSeat : public Seat {
     out.model = identity->model;
     constexpr int kDepths[] = {20, 10, 5, 1, 0};
     for (const int* depth = kDepths;;) {
-      auto reply = remote_.exchange("POST", kChat, chat_body(out, kProbeTurn, 1, *depth),
-                                    remote_.deadline());
+      auto reply = remote_.exchange(
+          "POST", kChat, chat_body(out, {std::string(kProbeTurn), 1}, *depth), remote_.deadline());
       if (!reply) return fail(reply.error());
       if (reply->status < 400) {
         auto parsed = parse_chat_reply(reply->body);
         if (!parsed) return remote_.fail_at(kChat, parsed.error());
-        out.top_k = *depth == 0 ? 0 : static_cast<int>(parsed->position.top.size());
+        if (*depth == 0) return out;
+        out.asked_k = *depth;
+        out.top_k = static_cast<int>(parsed->position.top.size());
+        out.note = parsed->shape;
         return out;
       }
       const Error error = remote_.refusal(kChat, *reply);
@@ -128,6 +183,7 @@ class OpenAiSeat : public Seat {
       } else if (out.temperature && says("temperature")) {
         out.temperature = false;
       } else if (says("logprobs") && *depth > 0) {
+        out.note = error.message;
         ++depth;
       } else {
         return fail(error);

@@ -1,11 +1,9 @@
 #include "seat/parse_reply.h"
 
-#include <charconv>
-#include <cmath>
-
 #include "base/text.h"
 #include "net/url.h"
 #include "seat/document.h"
+#include "seat/logprob_list.h"
 
 namespace deem::seat {
 namespace {
@@ -13,58 +11,10 @@ namespace {
 using decision::FirstPosition;
 using decision::TokenScore;
 
-/// "token_id:123" → 123.
-std::optional<std::int64_t> id_of(std::string_view token) {
-  constexpr std::string_view kPrefix = "token_id:";
-  if (!token.starts_with(kPrefix)) return std::nullopt;
-  token.remove_prefix(kPrefix.size());
-  std::int64_t id = 0;
-  const auto [end, ec] = std::from_chars(token.data(), token.data() + token.size(), id);
-  if (ec != std::errc() || end != token.data() + token.size()) return std::nullopt;
-  return id;
-}
-
-TokenScore read_entry(const Element& entry) {
-  TokenScore out;
-  simdjson::dom::object fields;
-  if (entry.get_object().get(fields) != simdjson::SUCCESS) return out;
-  for (const auto& [key, value] : fields) {
-    if (value.is_null()) continue;
-    if (key == "token") {
-      out.token = read_string(value).value_or("");
-    } else if (key == "logprob") {
-      out.logprob = read_logprob(value);
-    } else if (key == "id") {
-      out.id = read_int(value);
-    }
-  }
-  if (!out.id) {
-    out.id = id_of(out.token);
-    if (out.id) out.token.clear();
-  }
-  return out;
-}
-
-/// The first of a list of positions, if the list is there and holds one.
-FirstPosition read_first_position(const std::optional<Element>& positions) {
-  FirstPosition out;
-  const auto first = first_item(positions);
-  if (!first || !first->is_object()) return out;
-  out.logprobs_present = true;
-  out.sampled = read_entry(*first);
-  if (out.sampled->token.empty() && !out.sampled->id && !out.sampled->logprob) out.sampled.reset();
-  simdjson::dom::array list;
-  const auto top = member(*first, "top_logprobs");
-  if (!top || top->get_array().get(list) != simdjson::SUCCESS) return out;
-  double mass = 0;
-  out.top.reserve(list.size());
-  for (const Element entry : list) {
-    out.top.push_back(read_entry(entry));
-    const auto& logprob = out.top.back().logprob;
-    if (logprob && std::isfinite(*logprob)) mass += std::exp(*logprob);
-  }
-  out.top_mass = mass;
-  return out;
+void keep(LogprobList list, Reply& reply) {
+  reply.position = std::move(list.first);
+  reply.more = std::move(list.more);
+  reply.shape = std::move(list.shape);
 }
 
 /// Thinking that a server left in the text: "<think>…</think>answer". An open block is all
@@ -183,7 +133,7 @@ Result<Reply> parse_chat_reply(std::string_view bytes) {
     if (out.thinking.empty()) out.thinking = read_string(member(message, key)).value_or("");
   }
   split_thinking(out);
-  out.position = read_first_position(member(member(*choice, "logprobs"), "content"));
+  keep(read_chat_logprobs(*choice), out);
   out.usage = read_usage(root);
   out.usage.finish_reason = read_string(member(*choice, "finish_reason"));
   read_timings(root, out.usage);
@@ -199,7 +149,7 @@ Result<Reply> parse_ollama_reply(std::string_view bytes) {
   out.text = read_string(member(message, "content")).value_or("");
   out.thinking = read_string(member(message, "thinking")).value_or("");
   split_thinking(out);
-  out.position = read_first_position(member(root, "logprobs"));
+  keep(read_logprob_list(root, "logprobs"), out);
   out.usage.prompt_tokens = read_int(member(root, "prompt_eval_count"));
   out.usage.output_tokens = read_int(member(root, "eval_count"));
   out.usage.prompt_ms = milliseconds(read_number(member(root, "prompt_eval_duration")));
@@ -215,7 +165,7 @@ Result<Reply> parse_completion_reply(std::string_view bytes) {
   const Element& root = document->root();
   Reply out;
   out.text = read_string(member(root, "content")).value_or("");
-  out.position = read_first_position(member(root, "completion_probabilities"));
+  keep(read_logprob_list(root, "completion_probabilities"), out);
   out.usage.prompt_tokens = read_int(member(root, "tokens_evaluated"));
   out.usage.output_tokens = read_int(member(root, "tokens_predicted"));
   out.usage.finish_reason = read_string(member(root, "stop_type"));
@@ -225,6 +175,7 @@ Result<Reply> parse_completion_reply(std::string_view bytes) {
   }
   read_timings(root, out.usage);
   drop_underflow(out.position);
+  for (FirstPosition& position : out.more) drop_underflow(position);
   return out;
 }
 
@@ -246,7 +197,7 @@ Result<Reply> parse_responses_reply(std::string_view bytes) {
     for (const Element part : parts) {
       (thought ? out.thinking : out.text) += read_string(member(part, "text")).value_or("");
       if (!thought && !out.position.logprobs_present) {
-        out.position = read_first_position(member(part, "logprobs"));
+        keep(read_logprob_list(part, "logprobs"), out);
       }
     }
   }

@@ -21,7 +21,9 @@ namespace deem::seat {
 struct Reply {
   std::string text;  // the answer, thinking apart
   std::string thinking;
-  decision::FirstPosition position;  // `exact` and `asked_k` are the caller's to fill
+  decision::FirstPosition position;           // `exact` and `asked_k` are the caller's to fill
+  std::string shape;                          // as PositionReply's
+  std::vector<decision::FirstPosition> more;  // the positions after the first
   Usage usage;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "base/text.h"
 #include "codec/json.h"
@@ -32,6 +33,24 @@ Result<std::string> arguments_of(const SeatSpec& spec) {
     add(key, value);
   }
   return out + "}";
+}
+
+ModelEntry read_entry(const codec::Json& entry) {
+  ModelEntry out;
+  out.id = entry.get_string("id").value_or("");
+  out.root = entry.get_string("root");
+  out.parent = entry.get_string("parent");
+  out.max_model_len = entry.get_int("max_model_len");
+  if (const codec::Json* meta = entry.find("meta"); meta != nullptr) {
+    out.n_vocab = meta->get_int("n_vocab");
+    out.n_params = meta->get_int("n_params");
+  }
+  const codec::Json* aliases = entry.find("aliases");
+  if (aliases == nullptr || !aliases->is_array()) return out;
+  for (const codec::Json& alias : aliases->items()) {
+    if (alias.is_string() && alias.as_string() != out.id) out.aliases.push_back(alias.as_string());
+  }
+  return out;
 }
 
 double seconds_from(TimePoint from, TimePoint to) { return Seconds(to - from).count(); }
@@ -128,8 +147,8 @@ Result<PositionReply> ask_position(Remote& remote, std::string_view body, int k,
   auto parsed = parse_chat_reply(reply->body);
   if (!parsed) return remote.fail_at(kChat, parsed.error());
   parsed->position.asked_k = k;
-  return PositionReply{std::move(parsed->position), std::move(parsed->usage),
-                       timing_of(schedule, *reply, *reply)};
+  return PositionReply{std::move(parsed->position), std::move(parsed->shape),
+                       std::move(parsed->usage), timing_of(schedule, *reply, *reply)};
 }
 
 Result<WriteReply> ask_text(Remote& remote, std::string_view body, const Schedule& schedule) {
@@ -139,6 +158,37 @@ Result<WriteReply> ask_text(Remote& remote, std::string_view body, const Schedul
   if (!parsed) return remote.fail_at(kChat, parsed.error());
   return WriteReply{std::move(parsed->text), std::move(parsed->thinking), std::move(parsed->usage),
                     timing_of(schedule, *reply, *reply)};
+}
+
+std::vector<decision::FirstPosition> all_positions(Reply reply) {
+  std::vector<decision::FirstPosition> out;
+  if (!reply.position.logprobs_present) return out;
+  out.push_back(std::move(reply.position));
+  std::ranges::move(reply.more, std::back_inserter(out));
+  return out;
+}
+
+Result<std::vector<decision::FirstPosition>> ask_positions(Remote& remote, std::string_view body,
+                                                           const Schedule& schedule) {
+  auto reply = remote.post(kChat, body, remote.deadline(schedule));
+  if (!reply) return fail(reply.error());
+  auto parsed = parse_chat_reply(reply->body);
+  if (!parsed) return remote.fail_at(kChat, parsed.error());
+  return all_positions(std::move(*parsed));
+}
+
+Result<bool> is_answered(Remote& remote, std::string_view path, std::string_view body) {
+  const auto reply = remote.exchange("POST", path, body, remote.deadline());
+  if (!reply) return fail(reply.error());
+  if (reply->status >= 400 && reply->status < 500) return false;
+  if (reply->status >= 300) return fail(remote.refusal(path, *reply));
+  return true;
+}
+
+Result<std::string> ask_health(Remote& remote, std::string_view path) {
+  const auto reply = remote.exchange("GET", path, {}, remote.deadline());
+  if (!reply) return fail(reply.error());
+  return "GET " + std::string(path) + ": HTTP " + std::to_string(reply->status);
 }
 
 void Body::begin(std::string_view key) {
@@ -161,6 +211,13 @@ Body& Body::text(std::string_view key, std::string_view value) {
 Body& Body::number(std::string_view key, std::int64_t value) {
   begin(key);
   out_ += std::to_string(value);
+  return *this;
+}
+
+Body& Body::real(std::string_view key, double value) {
+  begin(key);
+  char digits[32];
+  out_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
   return *this;
 }
 
@@ -208,25 +265,25 @@ Result<ModelEntry> parse_model_entry(std::string_view bytes, const std::string& 
     return fail(Error::Code::Corrupt, "no \"data\" in the list of models");
   }
   std::string names;
-  std::size_t usable = 0;
-  std::optional<ModelEntry> only;
+  std::vector<ModelEntry> entries;
   for (const codec::Json& entry : data->items()) {
-    ModelEntry out;
-    out.id = entry.get_string("id").value_or("");
+    ModelEntry out = read_entry(entry);
     if (out.id.empty()) continue;
-    ++usable;
-    out.root = entry.get_string("root");
-    out.max_model_len = entry.get_int("max_model_len");
-    if (const codec::Json* meta = entry.find("meta"); meta != nullptr) {
-      out.n_vocab = meta->get_int("n_vocab");
-      out.n_params = meta->get_int("n_params");
-    }
-    if (out.id == wanted) return out;
-    only = out;
     names += (names.empty() ? "" : ", ") + printable(out.id, 80);
+    entries.push_back(std::move(out));
   }
-  if (usable == 0) return fail(Error::Code::Unavailable, "serves no model");
-  if (wanted.empty() && usable == 1) return *only;
+  if (entries.empty()) return fail(Error::Code::Unavailable, "serves no model");
+  const auto found = wanted.empty() && entries.size() == 1
+                         ? entries.begin()
+                         : std::ranges::find(entries, wanted, &ModelEntry::id);
+  if (found != entries.end() && !found->id.empty()) {
+    ModelEntry out = *found;
+    for (const ModelEntry& other : entries) {
+      if (other.id != out.id && other.root && other.root == out.root && !other.parent)
+        out.aliases.push_back(other.id);
+    }
+    return out;
+  }
   return fail(Error::Code::Unavailable,
               wanted.empty() ? "serves several models, name one of: " + printable(names, 400)
                              : "does not serve \"" + wanted + "\", but: " + printable(names, 400));
@@ -244,9 +301,7 @@ std::vector<std::int64_t> LetterIds::of(std::size_t i, decision::LetterPolicy po
   return out;
 }
 
-Result<LetterProof> LetterIds::prove(std::size_t n, std::string how) const {
-  if (auto asked = check_letters(n); !asked) return fail(asked.error());
-  LetterProof proof{.ids = {}, .how = std::move(how)};
+Result<void> LetterIds::check(std::size_t n) const {
   for (std::size_t i = 0; i < n; ++i) {
     const std::string name(1, decision::letter(i));
     if (!exact[i]) {
@@ -260,6 +315,15 @@ Result<LetterProof> LetterIds::prove(std::size_t n, std::string how) const {
                                                   " and " + name + " are the same token");
       }
     }
+  }
+  return {};
+}
+
+Result<LetterProof> LetterIds::prove(std::size_t n, std::string how) const {
+  if (auto asked = check_letters(n); !asked) return fail(asked.error());
+  if (auto sound = check(n); !sound) return fail(sound.error());
+  LetterProof proof{.ids = {}, .how = std::move(how)};
+  for (std::size_t i = 0; i < n; ++i) {
     proof.ids.push_back(of(i, decision::LetterPolicy::SumExact));
   }
   return proof;

@@ -91,6 +91,15 @@ Timing timing_of(const Schedule& schedule, const net::HttpReply& first, const ne
 Result<PositionReply> ask_position(Remote& remote, std::string_view body, int k,
                                    const Schedule& schedule);
 Result<WriteReply> ask_text(Remote& remote, std::string_view body, const Schedule& schedule);
+/// The same request with several tokens: every position of the reply.
+Result<std::vector<decision::FirstPosition>> ask_positions(Remote& remote, std::string_view body,
+                                                           const Schedule& schedule);
+/// Whether a chat request is answered; a status of 400 to 499 is a no. Errors: as Remote's.
+Result<bool> is_answered(Remote& remote, std::string_view path, std::string_view body);
+/// The positions of a reply in order; none where it lists none.
+std::vector<decision::FirstPosition> all_positions(Reply reply);
+/// GET of a health route: its status, and its words if any.
+Result<std::string> ask_health(Remote& remote, std::string_view path);
 
 /// A request body under construction: {"a":1,"b":"x"}. Values are JSON texts, or strings to escape.
 class Body {
@@ -98,6 +107,7 @@ class Body {
   Body& field(std::string_view key, std::string_view json);
   Body& text(std::string_view key, std::string_view value);
   Body& number(std::string_view key, std::int64_t value);
+  Body& real(std::string_view key, double value);  // whole numbers without a point
   Body& ids(std::string_view key, const std::vector<std::int64_t>& values);
   /// "messages": one user's turn, and the assistant's when given.
   Body& messages(std::string_view user, const std::string* assistant = nullptr);
@@ -113,8 +123,9 @@ class Body {
 /// The model ids of a /v1/models reply, and the entry of the one asked for.
 struct ModelEntry {
   std::string id;
-  std::optional<std::string> root;
+  std::optional<std::string> root, parent;
   std::optional<std::int64_t> max_model_len, n_vocab, n_params;
+  std::vector<std::string> aliases;  // other names of it: listed by the server, or of the same root
 };
 /// The entry named `wanted`, or the only one when `wanted` is "". Errors: Unavailable naming what
 /// the server does serve; Corrupt.
@@ -135,7 +146,10 @@ struct LetterIds {
 
   /// All ids that count for letter `i`.
   std::vector<std::int64_t> of(std::size_t i, decision::LetterPolicy policy) const;
-  /// Errors: Unsupported naming the letter that is not one token, or the two that share one.
+  /// Whether the first `n` letters are one distinct token each. Errors: Unsupported naming the
+  /// letter that is not one token, or the two that share one.
+  Result<void> check(std::size_t n) const;
+  /// Errors: as check; BadInput unless 1..52 letters are asked.
   Result<LetterProof> prove(std::size_t n, std::string how) const;
 };
 

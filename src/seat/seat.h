@@ -19,6 +19,8 @@
 
 namespace deem::seat {
 
+using TokenIds = std::vector<std::int64_t>;
+
 /// What a seat says of itself; compared by `deem resume`, printed by `run`. Absent: not told.
 struct Identity {
   std::string kind{};                     // local, vllm, ollama… (seat_forms)
@@ -37,7 +39,9 @@ struct Identity {
 struct Capabilities {
   enum class Letters { None, TopK, ExactIds, FullVocabulary };
   Letters letters = Letters::None;
-  int top_k = 0;  // cap on entries, where Letters is TopK
+  int top_k = 0;               // cap on entries, where Letters is TopK
+  int asked_k = 0;             // entries asked when those were counted; 0: none were
+  std::string letters_note{};  // where Letters is None: what came instead of a list
   bool likelihood = false;
   std::string likelihood_note{};  // why not, or "slow: one call a token"
   bool census = false;            // exact token counts without asking
@@ -73,10 +77,13 @@ struct PositionRequest {
   std::string prompt{};     // the user's turn; the chat template is the seat's
   std::size_t letters = 0;  // how many, 1..52
   decision::LetterPolicy policy = decision::LetterPolicy::Exact;
-  int top_k = 20;  // where the seat has no exact ids
+  int top_k = 20;          // where the seat has no exact ids
+  double temperature = 0;  // of the sampler; raw log-probabilities do not change with it
 };
 struct PositionReply {
   decision::FirstPosition position{};
+  std::string
+      shape{};  // what is odd about the list as it came: "null", an old layout…; "": nothing
   Usage usage{};
   Timing timing{};
 };
@@ -126,6 +133,24 @@ struct Claim {
   std::optional<std::int64_t> total_bytes{}, vram_bytes{};  // of the model; of that, on boards
   std::optional<std::int64_t> context{}, slots{};           // tokens a slot holds; slots
   std::string text{};                                       // for people, with the route it is from
+};
+
+/// Which weights a served name stands for, as the server tells it.
+struct Lineage {
+  std::vector<std::string> names{};     // the served name, then what it stands for, down to a file
+                                        // or digest
+  std::vector<std::string> aliases{};   // other names of the same weights
+  std::optional<std::string> digest{};  // of the weights the name means now
+  std::optional<std::string> loaded{};  // of the weights in memory now
+  std::string looks_like{};             // routes of another kind of seat that this server answers
+};
+
+/// Counters since the server began, as it tells them. Absent: not told.
+struct Counters {
+  std::optional<bool> speculates{};  // whether tokens are drafted
+  std::optional<double> drafts{}, draft_tokens{}, accepted_tokens{};
+  std::optional<double> cache_queries{}, cache_hits{};  // of the prefix cache, tokens
+  std::string text{};                                   // where from
 };
 
 /// Ids of the letters after this seat's template; proof that each adds exactly one token and all
@@ -186,9 +211,40 @@ class Seat {
     return fail(Error::Code::Unsupported, "the server does not say");
   }
 
+  // What only a diagnosis asks (doctor/doctor.h); Unsupported, with why, where the seat has no way.
+
+  virtual Result<Lineage> lineage() { return unsupported("it tells no names"); }
+  /// Whether a request under `name` gets an answer.
+  virtual Result<bool> answers_to(const std::string&) { return unsupported("it has no names"); }
+  /// What the server says when asked whether it is well.
+  virtual Result<std::string> health() { return unsupported("it has no health route"); }
+  virtual Result<Counters> counters() { return unsupported("it tells no counters"); }
+
+  /// Ids of a chat prompt as the server runs it; of a text, `special`: with the tokens that the
+  /// tokenizer sets around it; and the text of ids.
+  virtual Result<TokenIds> chat_ids(const std::string&) {
+    return unsupported("no tokenizer route");
+  }
+  virtual Result<TokenIds> text_ids(const std::string&, bool) {
+    return unsupported("no tokenizer route");
+  }
+  virtual Result<std::string> text_of(const TokenIds&) { return unsupported("no tokenizer route"); }
+
+  /// The output positions of one written reply, `top_k` entries each.
+  virtual Result<std::vector<decision::FirstPosition>> positions(const WriteRequest&, int,
+                                                                 const Schedule&) {
+    return unsupported("it lists the first position alone");
+  }
+
   /// Ends the calls in flight and every later one, where the seat can, with an Unavailable. From
   /// any thread; the seat is of no more use.
   virtual void give_up() {}
+
+ protected:
+  /// "not supported by this seat: " and `why`.
+  static std::unexpected<Error> unsupported(std::string_view why) {
+    return fail(Error::Code::Unsupported, "not supported by this seat: " + std::string(why));
+  }
 };
 
 /// How to reach a seat, from flags or deem.toml. Secrets are named, never held.

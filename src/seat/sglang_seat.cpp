@@ -82,6 +82,35 @@ class SglangSeat : public Seat {
 
   void give_up() override { remote_.give_up(); }
 
+  Result<Lineage> lineage() override {
+    const auto identity = identify();
+    if (!identity) return fail(identity.error());
+    Lineage out{.names = {identity->model}};
+    if (identity->root && *identity->root != identity->model) out.names.push_back(*identity->root);
+    return out;
+  }
+
+  Result<bool> answers_to(const std::string& name) override {
+    return is_answered(remote_, kChat, chat_body(name, {std::string(kProbeTurn), 1}, 0, 0));
+  }
+
+  Result<std::string> health() override { return ask_health(remote_, "/health"); }
+
+  Result<TokenIds> chat_ids(const std::string& user_turn) override {
+    return tokenizer_.tokenize_chat(user_turn, nullptr);
+  }
+  Result<TokenIds> text_ids(const std::string& text, bool special) override {
+    return tokenizer_.tokenize_text(text, special);
+  }
+  Result<std::string> text_of(const TokenIds& ids) override { return tokenizer_.detokenize(ids); }
+
+  Result<std::vector<decision::FirstPosition>> positions(const WriteRequest& request, int top_k,
+                                                         const Schedule& schedule) override {
+    const auto name = tokenizer_.model();
+    if (!name) return fail(name.error());
+    return ask_positions(remote_, chat_body(**name, request, top_k, 0), schedule);
+  }
+
   Result<PositionReply> first_position(const PositionRequest& request,
                                        const Schedule& schedule) override {
     if (auto asked = check_letters(request.letters); !asked) return fail(asked.error());
@@ -92,9 +121,10 @@ class SglangSeat : public Seat {
     }
     if ((*can)->letters == Capabilities::Letters::ExactIds) return by_ids(request, schedule);
     const int k = std::clamp(request.top_k, 1, std::max(1, (*can)->top_k));
-    const auto body = chat_body(request.prompt, 1, k);
-    if (!body) return fail(body.error());
-    return ask_position(remote_, *body, k, schedule);
+    const auto name = tokenizer_.model();
+    if (!name) return fail(name.error());
+    return ask_position(remote_, chat_body(**name, {request.prompt, 1}, k, request.temperature), k,
+                        schedule);
   }
 
   Result<LikelihoodReply> likelihood(const LikelihoodRequest& request,
@@ -129,9 +159,9 @@ class SglangSeat : public Seat {
   }
 
   Result<WriteReply> write(const WriteRequest& request, const Schedule& schedule) override {
-    const auto body = chat_body(request.prompt, request.max_tokens, 0);
-    if (!body) return fail(body.error());
-    return ask_text(remote_, *body, schedule);
+    const auto name = tokenizer_.model();
+    if (!name) return fail(name.error());
+    return ask_text(remote_, chat_body(**name, request, 0, 0), schedule);
   }
 
  private:
@@ -171,12 +201,11 @@ class SglangSeat : public Seat {
 
   // ---- bodies
 
-  Result<std::string> chat_body(std::string_view prompt, int tokens, int k) {
-    const auto name = tokenizer_.model();
-    if (!name) return fail(name.error());
+  std::string chat_body(const std::string& name, const WriteRequest& request, int k,
+                        double temperature) const {
     Body body;
-    body.text("model", **name).messages(prompt).number("max_tokens", tokens);
-    body.number("temperature", 0);
+    body.text("model", name).messages(request.prompt).number("max_tokens", request.max_tokens);
+    body.real("temperature", temperature);
     if (k > 0) body.field("logprobs", "true").number("top_logprobs", k);
     body.field("stream", "false").field("chat_template_kwargs", remote_.template_arguments());
     return body.take();
@@ -185,10 +214,12 @@ class SglangSeat : public Seat {
   /// token_ids_logprob is sent with every request for log-probabilities: builds have been seen to
   /// fall over a batch in which some requests name ids and others do not (sglang#34719). At
   /// temperature 0 the numbers are those of temperature 1.
-  static std::string generate_body(const Ids& prompt, const Ids& wanted, int k, std::int64_t from) {
-    Body body;
+  static std::string generate_body(const Ids& prompt, const Ids& wanted, int k, std::int64_t from,
+                                   double temperature = 0) {
+    Body body, sampling;
     body.ids("input_ids", prompt);
-    body.field("sampling_params", R"({"max_new_tokens":1,"temperature":0})");
+    sampling.number("max_new_tokens", 1).real("temperature", temperature);
+    body.field("sampling_params", sampling.close());
     body.field("return_logprob", "true").number("logprob_start_len", from);
     body.number("top_logprobs_num", k).ids("token_ids_logprob", wanted);
     body.field("return_text_in_logprobs", "true").field("stream", "false");
@@ -206,11 +237,11 @@ class SglangSeat : public Seat {
     const auto known =
         request.policy == LetterPolicy::Fold ? tokenizer_.folded() : tokenizer_.letters();
     if (!known) return fail(known.error());
+    if (auto sound = (*known)->check(request.letters); !sound) return fail(sound.error());
     std::vector<Ids> ids(request.letters);
     Ids all;
     for (std::size_t i = 0; i < request.letters; ++i) {
       ids[i] = (*known)->of(i, request.policy);
-      if (!(*known)->exact[i]) return fail((*known)->prove(i + 1, "").error());
       all.insert(all.end(), ids[i].begin(), ids[i].end());
     }
     net::HttpReply begun;
@@ -218,8 +249,8 @@ class SglangSeat : public Seat {
     const auto prompt = tokenizer_.tokenize_chat(request.prompt, nullptr);
     if (!prompt) return fail(prompt.error());
     const int k = std::max(1, request.top_k);
-    auto sent =
-        remote_.post(kGenerate, generate_body(*prompt, all, k, -1), remote_.deadline(schedule));
+    auto sent = remote_.post(kGenerate, generate_body(*prompt, all, k, -1, request.temperature),
+                             remote_.deadline(schedule));
     if (!sent) return fail(sent.error());
     auto generated = parse_generate_reply(sent->body);
     if (!generated) return remote_.fail_at(kGenerate, generated.error());
@@ -232,6 +263,7 @@ class SglangSeat : public Seat {
       position.logprobs_present = false;  // not what was asked for
     }
     return PositionReply{.position = std::move(position),
+                         .shape = std::move(generated->reply.shape),
                          .usage = std::move(generated->reply.usage),
                          .timing = timing_of(schedule, begun, *sent)};
   }
@@ -272,6 +304,7 @@ class SglangSeat : public Seat {
         asked, [&](std::int64_t id) { return sum_of_ids(parsed->by_id, {id}).has_value(); });
     if (!all) return {};
     out.letters = Capabilities::Letters::ExactIds;
+    out.asked_k = kProbeDepth;
     out.top_k = static_cast<int>(parsed->reply.position.top.size());
     return {};
   }
@@ -289,14 +322,18 @@ class SglangSeat : public Seat {
   }
 
   Result<void> probe_chat(Capabilities& out) {
-    const auto body = chat_body(kProbeTurn, 1, kProbeDepth);
-    if (!body) return fail(body.error());
-    auto reply = remote_.exchange("POST", kChat, *body, remote_.deadline());
+    const auto name = tokenizer_.model();
+    if (!name) return fail(name.error());
+    auto reply = remote_.exchange("POST", kChat,
+                                  chat_body(**name, {std::string(kProbeTurn), 1}, kProbeDepth, 0),
+                                  remote_.deadline());
     if (!reply) return fail(reply.error());
     if (reply->status == 400 || reply->status == 422) return {};
     if (reply->status >= 300) return fail(remote_.refusal(kChat, *reply));
     const auto parsed = parse_chat_reply(reply->body);
     if (!parsed) return remote_.fail_at(kChat, parsed.error());
+    out.asked_k = kProbeDepth;
+    out.letters_note = parsed->shape;
     out.top_k = static_cast<int>(parsed->position.top.size());
     if (out.top_k > 0) out.letters = Capabilities::Letters::TopK;
     return {};

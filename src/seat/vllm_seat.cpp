@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "decision/question.h"
+#include "seat/metrics_text.h"
 #include "seat/remote.h"
 #include "seat/vllm_tokenizer.h"
 
@@ -77,6 +78,49 @@ class VllmSeat : public Seat {
 
   void give_up() override { remote_.give_up(); }
 
+  Result<Lineage> lineage() override {
+    auto models = remote_.get("/v1/models", remote_.deadline());
+    if (!models) return fail(models.error());
+    auto entry = parse_model_entry(models->body, remote_.spec().model);
+    if (!entry) return remote_.fail_at("/v1/models", entry.error());
+    Lineage out{.names = {entry->id}, .aliases = std::move(entry->aliases)};
+    if (entry->parent) out.names.push_back(*entry->parent);
+    if (entry->root) out.names.push_back(*entry->root);
+    return out;
+  }
+
+  Result<bool> answers_to(const std::string& name) override {
+    Body body;
+    start_chat(body, name, kProbeTurn, 1);
+    return is_answered(remote_, kChat, body.close());
+  }
+
+  Result<std::string> health() override { return ask_health(remote_, "/health"); }
+
+  Result<Counters> counters() override {
+    const auto reply = remote_.get("/metrics", remote_.deadline());
+    if (!reply) return fail(reply.error());
+    return read_vllm_counters(reply->body);
+  }
+
+  Result<TokenIds> chat_ids(const std::string& user_turn) override {
+    return tokenizer_.tokenize_chat(user_turn, nullptr);
+  }
+  Result<TokenIds> text_ids(const std::string& text, bool special) override {
+    return tokenizer_.tokenize_text(text, special);
+  }
+  Result<std::string> text_of(const TokenIds& ids) override { return tokenizer_.detokenize(ids); }
+
+  Result<std::vector<decision::FirstPosition>> positions(const WriteRequest& request, int top_k,
+                                                         const Schedule& schedule) override {
+    const auto name = tokenizer_.model();
+    if (!name) return fail(name.error());
+    Body body;
+    start_chat(body, **name, request.prompt, request.max_tokens);
+    body.field("logprobs", "true").number("top_logprobs", top_k);
+    return ask_positions(remote_, body.close(), schedule);
+  }
+
   Result<std::int64_t> count_plain(const std::string& text) override {
     const auto ids = tokenizer_.tokenize_text(text, true);
     if (!ids) return fail(ids.error());
@@ -140,8 +184,10 @@ class VllmSeat : public Seat {
  private:
   // ---- names and bodies
 
-  void start_chat(Body& body, const std::string& name, std::string_view prompt, int tokens) const {
-    body.text("model", name).messages(prompt).number("max_tokens", tokens).number("temperature", 0);
+  void start_chat(Body& body, const std::string& name, std::string_view prompt, int tokens,
+                  double temperature = 0) const {
+    body.text("model", name).messages(prompt).number("max_tokens", tokens);
+    body.real("temperature", temperature);
     body.field("stream", "false").field("chat_template_kwargs", remote_.template_arguments());
   }
 
@@ -159,11 +205,11 @@ class VllmSeat : public Seat {
     const auto name = tokenizer_.model();
     if (!known) return fail(known.error());
     if (!name) return fail(name.error());
+    if (auto sound = (*known)->check(request.letters); !sound) return fail(sound.error());
     std::vector<Ids> ids(request.letters);
     Ids all;
     for (std::size_t i = 0; i < request.letters; ++i) {
       ids[i] = (*known)->of(i, request.policy);
-      if (!(*known)->exact[i]) return fail((*known)->prove(i + 1, "").error());
       all.insert(all.end(), ids[i].begin(), ids[i].end());
     }
     if (all.size() > kMostIds) {
@@ -172,7 +218,7 @@ class VllmSeat : public Seat {
                       " ids, this server takes " + std::to_string(kMostIds));
     }
     Body body;
-    start_chat(body, **name, request.prompt, 1);
+    start_chat(body, **name, request.prompt, 1, request.temperature);
     body.field("logprobs", "true")
         .ids("logprob_token_ids", all)
         .field("return_tokens_as_token_ids", "true");
@@ -205,7 +251,7 @@ class VllmSeat : public Seat {
     if (!name) return fail(name.error());
     const int k = std::clamp(request.top_k, 1, std::max(1, cap));
     Body body;
-    start_chat(body, **name, request.prompt, 1);
+    start_chat(body, **name, request.prompt, 1, request.temperature);
     body.field("logprobs", "true").number("top_logprobs", k);
     return ask_position(remote_, body.close(), k, schedule);
   }
@@ -221,9 +267,7 @@ class VllmSeat : public Seat {
     out.census = letters.has_value();
     auto exact = letters ? takes_ids(**name, **letters) : Result<bool>(false);
     if (!exact) return fail(exact.error());
-    auto depth = top_k(**name);
-    if (!depth) return fail(depth.error());
-    out.top_k = *depth;
+    if (auto counted = count_top(**name, out); !counted) return fail(counted.error());
     out.letters = *exact          ? Capabilities::Letters::ExactIds
                   : out.top_k > 0 ? Capabilities::Letters::TopK
                                   : Capabilities::Letters::None;
@@ -264,8 +308,7 @@ class VllmSeat : public Seat {
   }
 
   /// The deepest list the server grants: over its --max-logprobs it answers 400.
-  Result<int> top_k(const std::string& name) {
-    std::optional<Error> last;
+  Result<void> count_top(const std::string& name, Capabilities& out) {
     for (const int k : {128, 64, 20, 5, 1}) {
       Body body;
       start_chat(body, name, kProbeTurn, 1);
@@ -273,17 +316,21 @@ class VllmSeat : public Seat {
       auto reply = remote_.exchange("POST", kChat, body.close(), remote_.deadline());
       if (!reply) return fail(reply.error());
       if (reply->status == 400 || reply->status == 422) {
-        if (reply->body.find("logprobs") == std::string::npos)
-          return fail(remote_.refusal(kChat, *reply));
+        const Error refusal = remote_.refusal(kChat, *reply);
+        if (reply->body.find("logprobs") == std::string::npos) return fail(refusal);
+        out.letters_note = refusal.message;
         continue;
       }
       if (reply->status >= 400) return fail(remote_.refusal(kChat, *reply));
       const auto parsed = parse_chat_reply(reply->body);
       if (!parsed) return remote_.fail_at(kChat, parsed.error());
-      return static_cast<int>(
+      out.asked_k = k;
+      out.top_k = static_cast<int>(
           std::min<std::size_t>(parsed->position.top.size(), static_cast<std::size_t>(k)));
+      out.letters_note = parsed->shape;
+      return {};
     }
-    return 0;
+    return {};
   }
 
   Remote remote_;

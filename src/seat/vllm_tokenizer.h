@@ -38,6 +38,7 @@ class VllmTokenizer {
   Result<Ids> tokenize_chat(std::string_view user, const std::string* reply);
   /// `special`: with the tokens the tokenizer sets around a text.
   Result<Ids> tokenize_text(std::string_view text, bool special);
+  Result<std::string> detokenize(const Ids& ids);
   /// A token's text, asked once per id; "" when the server does not say.
   std::string text_of(std::int64_t id);
 
@@ -53,7 +54,6 @@ class VllmTokenizer {
 
  private:
   Result<Ids> tokenize(std::string_view body);
-  Result<std::string> detokenize(const Ids& ids);
   /// Each letter after the template: as text where the template's text tokenizes back to itself,
   /// else as the start of the assistant's reply.
   Result<LetterIds> find_letters();

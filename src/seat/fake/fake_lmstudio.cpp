@@ -13,7 +13,7 @@ class FakeLmStudio : public FakeDialect {
  public:
   using FakeDialect::FakeDialect;
 
-  bool generates(std::string_view path) const {
+  bool generates(std::string_view path) const override {
     return path == "/v1/chat/completions" || path == "/v1/responses";
   }
 
@@ -40,7 +40,7 @@ class FakeLmStudio : public FakeDialect {
       return ok(
           Json::object({{"error", "Unexpected endpoint or method. (POST " + request.path + ")"}}));
     }
-    if (request.body.get_string("model") != options_.model) {
+    if (!is_served(request)) {
       return refuse("Invalid model identifier \"" + request.body.get_string("model").value_or("") +
                     "\".");
     }
@@ -97,7 +97,9 @@ class FakeLmStudio : public FakeDialect {
         responses ? std::vector<FakeModel::Turn>{{"user", body.get_string("input").value_or("")}}
                   : turns(body);
     const std::string prompt =
-        model_.render(said, FakeModel::Ending::Prompt, options_.thinks && !silent);
+        chat_head(request.faults) +
+        model_.render(said, FakeModel::Ending::Prompt,
+                      (options_.thinks && !silent) || request.faults.has(Fault::OpenThinking));
     const auto tokens = model_.encode(prompt, true).size();
     const auto most = body.get_int(responses ? "max_output_tokens" : "max_tokens").value_or(64);
     if (static_cast<std::int64_t>(tokens) + most > options_.context) {
@@ -107,21 +109,21 @@ class FakeLmStudio : public FakeDialect {
           std::to_string(options_.context) + ")");
     }
     const FakeText text = write_text(model_, prompt, static_cast<std::size_t>(most));
-    return responses ? respond(request, prompt, text, tokens) : chat(request, text, tokens);
+    const Json told = told_count(tokens, most, request.faults);
+    return responses ? respond(request, prompt, text, told) : chat(request, text, told);
   }
 
   net::ServerReply respond(const FakeRequest& request, const std::string& prompt,
-                           const FakeText& text, std::size_t tokens) const {
+                           const FakeText& text, const Json& told) const {
     Json part = Json::object(
         {{"type", "output_text"}, {"text", text.text}, {"annotations", Json::array()}});
     const bool wanted = request.body.find("include") != nullptr && options_.returns_logprobs;
     if (wanted) {
       const auto k = request.body.get_int("top_logprobs").value_or(0);
-      const FakePosition first = position(prompt, request.fault);
-      const auto entries = top_entries(first, static_cast<std::size_t>(k), request.fault);
+      const auto most = request.body.get_int("max_output_tokens").value_or(64);
+      const double temperature = request.body.get_double("temperature").value_or(1);
       place_logprobs(part, "logprobs",
-                     Json::array({print_position(first.sampled, entries, FakeStyle{})}),
-                     request.fault);
+                     positions(prompt, request, k, most, FakeStyle{}, temperature), request.faults);
     } else {
       part.set("logprobs", Json::array());
     }
@@ -136,27 +138,25 @@ class FakeLmStudio : public FakeDialect {
     output.push(Json::object(
         {{"type", "message"}, {"role", "assistant"}, {"content", Json::array({std::move(part)})}}));
     Json cut = Json::object({{"reason", "max_output_tokens"}});
-    const std::int64_t in = counted(tokens, request.fault);
     return ok(Json::object(
         {{"id", "resp_1"},
          {"object", "response"},
          {"status", text.ended ? "completed" : "incomplete"},
          {"incomplete_details", text.ended ? Json() : std::move(cut)},
-         {"model", served_name(request.fault)},
+         {"model", served_name(request.faults)},
          {"output", std::move(output)},
          {"error", nullptr},
          {"usage",
-          Json::object({{"input_tokens", in},
+          Json::object({{"input_tokens", told},
                         {"output_tokens", static_cast<std::int64_t>(text.tokens)},
                         {"input_tokens_details", Json::object({{"cached_tokens", 0}})}})}}));
   }
 
-  net::ServerReply chat(const FakeRequest& request, const FakeText& text,
-                        std::size_t tokens) const {
+  net::ServerReply chat(const FakeRequest& request, const FakeText& text, const Json& told) const {
     return ok(Json::object(
         {{"id", "chatcmpl-1"},
          {"object", "chat.completion"},
-         {"model", served_name(request.fault)},
+         {"model", served_name(request.faults)},
          {"choices", Json::array({Json::object(
                          {{"index", 0},
                           {"message", Json::object({{"role", "assistant"},
@@ -165,7 +165,7 @@ class FakeLmStudio : public FakeDialect {
                           {"logprobs", nullptr},
                           {"finish_reason", text.ended ? "stop" : "length"}})})},
          {"usage",
-          Json::object({{"prompt_tokens", counted(tokens, request.fault)},
+          Json::object({{"prompt_tokens", told},
                         {"completion_tokens", static_cast<std::int64_t>(text.tokens)}})}}));
   }
 

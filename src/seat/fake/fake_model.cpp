@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/check.h"
 #include "decision/question.h"
 
 namespace deem::seat {
@@ -14,17 +15,19 @@ constexpr std::string_view kUser = "<|im_start|>user\n";
 constexpr std::string_view kAssistant = "<|im_start|>assistant\n";
 constexpr std::string_view kClosed = "<think>\n\n</think>\n\n";
 
-/// FNV-1a, then mixed so that near texts give far numbers.
-std::uint64_t hash(std::string_view text, std::uint64_t salt) {
-  std::uint64_t h = 14695981039346656037ULL ^ salt;
+/// FNV-1a.
+std::uint64_t hash(std::string_view text) {
+  std::uint64_t h = 14695981039346656037ULL;
   for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdULL;
-  return h ^ (h >> 33);
+  return h;
 }
 
-/// A number in [0, 1) from a text.
-double chance(std::string_view text, std::uint64_t salt) {
-  return static_cast<double>(hash(text, salt) >> 11) * 0x1p-53;
+/// A number in [0, 1) from a text's hash, mixed so that near ones give far numbers.
+double chance(std::uint64_t hashed, std::uint64_t salt) {
+  std::uint64_t h = hashed ^ (salt + 1) * 0x9e3779b97f4a7c15ULL;
+  h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdULL;
+  h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+  return static_cast<double>((h ^ (h >> 33)) >> 11) * 0x1p-53;
 }
 
 std::string_view last_user_turn(std::string_view text) {
@@ -34,11 +37,11 @@ std::string_view last_user_turn(std::string_view text) {
   return text.substr(0, text.find("<|im_end|>"));
 }
 
-/// How many letters the prompt lists, in order, as "[A] " at the start of lines. The last list
-/// counts.
+/// How many letters the prompt lists, in order, as "[A] " at the start of lines; 0: there is no
+/// list. The last one counts.
 std::size_t listed_letters(std::string_view user) {
   const auto start = user.rfind("\n[A] ");
-  if (start == std::string_view::npos) return 2;
+  if (start == std::string_view::npos) return 0;
   std::size_t n = 0;
   while (n < decision::kLetters) {
     const std::string mark = std::string("\n[") + decision::letter(n) + "] ";
@@ -65,8 +68,11 @@ FakeModel::FakeModel(FakeModelOptions options) : options_(std::move(options)) {
   for (std::size_t i = 0; i < decision::kLetters; ++i)
     pieces_.push_back(std::string(" ") + decision::letter(i));
   for (const char* word : {"Based", "B)", "Answer", "The"}) pieces_.emplace_back(word);
+  pieces_.emplace_back("<s>");
+  DEEM_CHECK(pieces_.size() == kBos + 1);
   for (std::size_t id = 256; id < pieces_.size(); ++id) {
     long_pieces_.emplace(pieces_[id], static_cast<std::int64_t>(id));
+    begins_[static_cast<unsigned char>(pieces_[id][0])] = true;
     longest_ = std::max(longest_, pieces_[id].size());
   }
 }
@@ -75,7 +81,8 @@ FakeModel::Ids FakeModel::encode(std::string_view text, bool special) const {
   Ids out;
   while (!text.empty()) {
     std::optional<std::int64_t> found;
-    for (std::size_t n = std::min(longest_, text.size()); n > 1 && !found; --n) {
+    const bool maybe = begins_[static_cast<unsigned char>(text[0])];
+    for (std::size_t n = maybe ? std::min(longest_, text.size()) : 0; n > 1 && !found; --n) {
       const auto piece = long_pieces_.find(text.substr(0, n));
       if (piece != long_pieces_.end() && (special || !is_special(piece->second)))
         found = piece->second;
@@ -117,17 +124,19 @@ std::vector<double> FakeModel::next(std::string_view text) const {
       opened == std::string_view::npos ? text : text.substr(opened + opening_.size());
   const bool closed = opened != std::string_view::npos && reply.starts_with(kClosed);
   if (closed) reply.remove_prefix(kClosed.size());
-  if (opened == std::string_view::npos || reply.size() > 1) {
+  const std::string_view user = last_user_turn(text);
+  const std::size_t n = listed_letters(user);
+  if (opened == std::string_view::npos || reply.size() > 1 || (closed && n == 0)) {
     // Inside a text: any token, by the bytes just before.
-    const std::string_view before =
-        text.substr(text.size() - std::min<std::size_t>(text.size(), 24));
+    const std::uint64_t before =
+        hash(text.substr(text.size() - std::min<std::size_t>(text.size(), 24)));
     for (std::size_t id = 0; id < logits.size(); ++id) logits[id] = 6 * chance(before, id);
     if (reply.size() > 16) logits[kTurnEnd] = 12;
     normalise(logits);
     return logits;
   }
-  const std::string_view user = last_user_turn(text);
-  for (std::size_t id = 0; id < logits.size(); ++id) logits[id] = -14 + 2 * chance(user, id);
+  const std::uint64_t asked = hash(user);
+  for (std::size_t id = 0; id < logits.size(); ++id) logits[id] = -14 + 2 * chance(asked, id);
   if (reply.size() == 1) {
     logits[kTurnEnd] = 0;
     normalise(logits);
@@ -138,12 +147,11 @@ std::vector<double> FakeModel::next(std::string_view text) const {
     normalise(logits);
     return logits;
   }
-  const std::size_t n = listed_letters(user);
   std::vector<double> letters;
   if (options_.letters) {
     letters = options_.letters(user, n);
   } else {
-    for (std::size_t i = 0; i < n; ++i) letters.push_back(4 * chance(user, 1'000'000 + i));
+    for (std::size_t i = 0; i < n; ++i) letters.push_back(4 * chance(asked, 1'000'000 + i));
   }
   letters.resize(n, -20);
   if (!options_.letters) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,7 +14,7 @@ namespace deem::seat {
 /// ChatML template, and scores that depend on nothing but the text before them.
 ///
 /// Vocabulary, in order of id: the 256 bytes; the special tokens; " A".." z" (the letters after a
-/// space); a few words that begin with a letter. Longest match wins when encoding.
+/// space); a few words that begin with a letter; BOS. Longest match wins when encoding.
 struct FakeModelOptions {
   /// Log-probabilities of the letters that `user_turn` lists, for a chat prompt; absent: a hash.
   std::function<std::vector<double>(std::string_view user_turn, std::size_t letters)> letters{};
@@ -33,6 +34,7 @@ class FakeModel {
   static constexpr std::int64_t kTurnEnd = 257;    // <|im_end|>
   static constexpr std::int64_t kThink = 258;      // <think>
   static constexpr std::int64_t kThinkEnd = 259;   // </think>
+  static constexpr std::int64_t kBos = 316;        // <s>, set by no one unless told
 
   explicit FakeModel(FakeModelOptions options = {});
 
@@ -40,7 +42,9 @@ class FakeModel {
   const std::string& piece(std::int64_t id) const {
     return pieces_.at(static_cast<std::size_t>(id));
   }
-  bool is_special(std::int64_t id) const { return id >= kTurnStart && id <= kThinkEnd; }
+  bool is_special(std::int64_t id) const {
+    return (id >= kTurnStart && id <= kThinkEnd) || id == kBos;
+  }
   /// The spellings of special tokens become those tokens when `special`.
   Ids encode(std::string_view text, bool special) const;
   std::string decode(const Ids& ids) const;
@@ -64,6 +68,7 @@ class FakeModel {
   std::string opening_;  // of the assistant's turn
   std::vector<std::string> pieces_;
   std::map<std::string, std::int64_t, std::less<>> long_pieces_;  // of more than one byte
+  std::array<bool, 256> begins_{};  // whether one of those begins with a byte
   std::size_t longest_ = 1;
 };
 

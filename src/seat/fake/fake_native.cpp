@@ -23,7 +23,7 @@ class FakeNative : public FakeDialect {
   FakeNative(ServerKind kind, const FakeOptions& options, const FakeModel& model)
       : FakeDialect(options, model), systemone_(kind == ServerKind::SystemOne) {}
 
-  bool generates(std::string_view path) const { return path == route(); }
+  bool generates(std::string_view path) const override { return path == route(); }
 
   bool is_decision(std::string_view path, const Json& body) const override {
     return generates(path) && !is_probe(body);
@@ -63,7 +63,7 @@ class FakeNative : public FakeDialect {
                                      {"output_tokens", 0}})
                      : Json::object({{"prompt_tokens", 40 * static_cast<int>(asked.size())}});
     const std::string named =
-        options_.served.empty() ? served_name(request.fault) : options_.served;
+        options_.served.empty() ? served_name(request.faults) : options_.served;
     return ok(Json::object({{"model", named},
                             {"answers", gather(asked, std::move(answers))},
                             {"usage", std::move(usage)}}));

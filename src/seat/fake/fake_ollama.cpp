@@ -13,6 +13,8 @@ class FakeOllama : public FakeDialect {
  public:
   using FakeDialect::FakeDialect;
 
+  bool generates(std::string_view path) const override { return path == "/api/chat"; }
+
   bool is_decision(std::string_view path, const Json& body) const override {
     return path == "/api/chat" && !is_probe(body) && !turns(body).empty();
   }
@@ -31,6 +33,7 @@ class FakeOllama : public FakeDialect {
     if (request.path == "/api/ps") {
       Json running = Json::array();
       entry.set("size", 98'000'000);
+      if (request.faults.has(Fault::StaleWeights)) entry.set("digest", std::string(64, 'e'));
       entry.set("size_vram", 98'000'000);
       if (options_.resident || loaded_) running.push(entry.set("context_length", options_.context));
       return ok(Json::object({{"models", std::move(running)}}));
@@ -43,7 +46,7 @@ class FakeOllama : public FakeDialect {
       return out;
     }
     const std::string asked = request.body.get_string("model").value_or("");
-    if (asked != options_.model && asked != name)
+    if (asked != name && !is_served(request))
       return error(404, "", "model '" + asked + "' not found");
     if (request.path == "/api/show") {
       return ok(Json::object({{"details", details},
@@ -72,34 +75,39 @@ class FakeOllama : public FakeDialect {
     const Json* given = body.find("options");
     const Json& settings = given == nullptr ? none : *given;
     const auto context = settings.get_int("num_ctx").value_or(4096);
-    const bool thinking = body.get_bool("think").value_or(true);
-    std::string prompt = model_.render(conversation, FakeModel::Ending::Prompt, thinking);
-    auto tokens = model_.encode(prompt, true).size();
-    const bool cut = static_cast<std::int64_t>(tokens) > context;
-    if (cut && !body.get_bool("truncate").value_or(true)) {
+    const bool thinking =
+        body.get_bool("think").value_or(true) || request.faults.has(Fault::OpenThinking);
+    const std::string prompt = chat_prompt(request, thinking);
+    const auto tokens = model_.encode(prompt, true).size();
+    const bool over = static_cast<std::int64_t>(tokens) > context;
+    const bool cut = over && (body.get_bool("truncate").value_or(true) ||
+                              request.faults.has(Fault::OverlongCut));
+    if (over && !cut && !request.faults.has(Fault::OverlongInvented)) {
       return error(400, "", "the input length exceeds the context length");
     }
-    if (cut) tokens = static_cast<std::size_t>(context);
     const auto most = settings.get_int("num_predict").value_or(16);
     const FakeText text = write_text(model_, prompt, static_cast<std::size_t>(most));
     Json message = Json::object({{"role", "assistant"}, {"content", text.text}});
     if (!text.thinking.empty()) message.set("thinking", text.thinking);
-    Json reply = Json::object({{"model", served_name(request.fault)},
+    Json reply = Json::object({{"model", served_name(request.faults)},
                                {"created_at", "2026-08-21T00:00:00Z"},
                                {"message", std::move(message)},
                                {"done", true},
                                {"done_reason", text.ended ? "stop" : "length"},
                                {"total_duration", 5'000'000},
                                {"load_duration", 1'000'000},
-                               {"prompt_eval_count", counted(tokens, request.fault)},
+                               {"prompt_eval_count", counted(tokens, request.faults)},
                                {"prompt_eval_duration", 2'500'000},
                                {"eval_count", static_cast<std::int64_t>(text.tokens)},
                                {"eval_duration", 1'000'000}});
+    if (cut) reply.set("prompt_eval_count", context);
+    if (over && request.faults.has(Fault::OverlongInvented)) {
+      reply.set("prompt_eval_count", nullptr);
+    }
     if (body.get_bool("logprobs").value_or(false)) {
-      const FakePosition first = position(prompt, request.fault);
-      const auto entries = top_entries(first, static_cast<std::size_t>(k), request.fault);
-      place_logprobs(reply, "logprobs", Json::array({print_position(first.sampled, entries, {})}),
-                     request.fault);
+      const double temperature = settings.get_double("temperature").value_or(0.8);
+      place_logprobs(reply, "logprobs", positions(prompt, request, k, most, {}, temperature),
+                     request.faults);
     }
     return ok(reply);
   }

@@ -12,6 +12,8 @@ class FakeOpenAi : public FakeDialect {
  public:
   using FakeDialect::FakeDialect;
 
+  bool generates(std::string_view path) const override { return path == "/v1/chat/completions"; }
+
   bool is_decision(std::string_view path, const Json& body) const override {
     return path == "/v1/chat/completions" && !is_probe(body);
   }
@@ -39,7 +41,7 @@ class FakeOpenAi : public FakeDialect {
     const auto refuse = [&](const std::string& words) {
       return error(400, "invalid_request_error", words);
     };
-    if (body.get_string("model") != options_.model) {
+    if (!is_served(request)) {
       return error(404, "invalid_request_error",
                    "The model `" + body.get_string("model").value_or("") + "` does not exist");
     }
@@ -59,13 +61,14 @@ class FakeOpenAi : public FakeDialect {
       return refuse("Invalid value for 'top_logprobs': must be less than or equal to " +
                     std::to_string(options_.max_top_k));
     }
-    const std::string prompt = model_.render(turns(body), FakeModel::Ending::Prompt, false);
+    const std::string prompt = chat_prompt(request, request.faults.has(Fault::OpenThinking));
     const auto tokens = model_.encode(prompt, true).size();
     const auto most =
         body.get_int(options_.completion_tokens_only ? "max_completion_tokens" : "max_tokens")
             .value_or(64);
-    if (static_cast<std::int64_t>(tokens) + most > options_.context) {
-      return refuse("This model's maximum context length is " + std::to_string(options_.context) +
+    if (is_refused(tokens, most, request.faults)) {
+      return refuse("This model's maximum context length is " +
+                    std::to_string(told_context(request.faults)) +
                     " tokens. However, your messages resulted in " + std::to_string(tokens) +
                     " tokens. Please reduce the length of the messages.");
     }
@@ -75,22 +78,20 @@ class FakeOpenAi : public FakeDialect {
          {"message",
           Json::object({{"role", "assistant"}, {"content", text.text}, {"refusal", nullptr}})}});
     if (wanted) {
-      const FakePosition first = position(prompt, request.fault);
-      Json list = Json::array({print_position(
-          first.sampled, top_entries(first, static_cast<std::size_t>(k), request.fault), {})});
-      Json logprobs = Json::object();
-      place_logprobs(logprobs, "content", std::move(list), request.fault);
-      logprobs.set("refusal", nullptr);
-      choice.set("logprobs", std::move(logprobs));
+      place_chat_logprobs(
+          choice,
+          positions(prompt, request, k, most, {}, body.get_double("temperature").value_or(1)),
+          request.faults);
     }
     choice.set("finish_reason", text.ended ? "stop" : "length");
-    const std::int64_t in = counted(tokens, request.fault);
+    const Json told = told_count(tokens, most, request.faults);
+    const std::int64_t in = told.is_null() ? 0 : told.as_int();
     const auto out = static_cast<std::int64_t>(text.tokens);
     return ok(Json::object({{"id", "chatcmpl-1"},
                             {"object", "chat.completion"},
-                            {"model", served_name(request.fault)},
+                            {"model", served_name(request.faults)},
                             {"choices", Json::array({std::move(choice)})},
-                            {"usage", Json::object({{"prompt_tokens", in},
+                            {"usage", Json::object({{"prompt_tokens", told},
                                                     {"completion_tokens", out},
                                                     {"total_tokens", in + out},
                                                     {"prompt_tokens_details",

@@ -1,7 +1,9 @@
 #include "seat/fake/fake_server.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "net/http_server.h"
 #include "seat/fake/fake_dialect.h"
@@ -116,7 +118,13 @@ struct FakeServer::Impl {
   std::unique_ptr<FakeDialect> dialect;
   mutable std::mutex mutex;  // guards what follows
   std::vector<FaultRule> faults;
-  std::uint64_t decisions = 0;
+  std::uint64_t decisions = 0, turns = 0, asked = 0;
+  struct Flight {
+    TimePoint until;
+    bool by_ids = false;
+  };
+  std::vector<Flight> in_flight;
+  std::set<std::string> seen;
   std::map<std::string, std::string> last_bodies;
   std::map<std::string, std::uint64_t> counts;
   std::optional<net::HttpServer> server;  // last, so that it stops first
@@ -124,15 +132,32 @@ struct FakeServer::Impl {
   explicit Impl(FakeOptions o)
       : options(std::move(o)), model(options.scores), faults(options.faults) {}
 
-  std::optional<Fault> strike(const std::string& body) {
-    const std::uint64_t index = decisions++;
+  /// Under the mutex.
+  FaultSet strike(const std::string& body, bool decision) {
+    FaultSet out;
     for (const FaultRule& rule : faults) {
-      if (index >= rule.first && index - rule.first < rule.count &&
-          body.find(rule.contains) != std::string::npos) {
-        return rule.fault;
+      const bool due = decision && decisions >= rule.first && decisions - rule.first < rule.count;
+      if ((due || rule.everywhere) && body.find(rule.contains) != std::string::npos) {
+        out.add(rule.fault);
       }
     }
-    return std::nullopt;
+    if (decision) ++decisions;
+    return out;
+  }
+
+  /// Under the mutex. What is in flight is what was asked less than a delay ago.
+  FakeTraffic note(const std::string& path, const std::string& body) {
+    const TimePoint now = Clock::now();
+    std::erase_if(in_flight, [&](const Flight& flight) { return flight.until <= now; });
+    FakeTraffic out{.turn = turns++, .asked = asked};
+    if (!dialect->generates(path)) return out;
+    ++asked;
+    out.seen = !seen.insert(body).second;
+    const bool by_ids = body.find("logprob_token_ids") != std::string::npos;
+    out.others = !in_flight.empty();
+    out.others_by_ids = std::ranges::any_of(in_flight, &Flight::by_ids);
+    in_flight.push_back({now + std::chrono::duration_cast<Clock::duration>(options.delay), by_ids});
+    return out;
   }
 
   net::ServerReply handle(const net::ServerRequest& sent) {
@@ -142,7 +167,8 @@ struct FakeServer::Impl {
       out.body = codec::dump_json(dialect->error_body(401, "authentication_error", "Unauthorized"));
       return out;
     }
-    FakeRequest request{.path = sent.target, .body = codec::Json::object(), .fault = std::nullopt};
+    FakeRequest request{
+        .path = sent.target, .body = codec::Json::object(), .faults = {}, .traffic = {}};
     if (!sent.body.empty()) {
       auto body = codec::parse_json(sent.body, codec::JsonMode::Python);
       if (!body) {
@@ -159,11 +185,16 @@ struct FakeServer::Impl {
       const std::scoped_lock lock(mutex);
       last_bodies[request.path] = sent.body;
       ++counts[request.path];
-      if (decision) request.fault = strike(sent.body);
+      request.traffic = note(request.path, sent.body);
+      request.faults = strike(sent.body, decision);
     }
     net::ServerReply reply = dialect->answer(request);
-    if (request.fault) reply = distort(*request.fault, *dialect, std::move(reply));
-    if (decision) reply.delay = options.delay;
+    if (dialect->generates(request.path)) {
+      for (const Fault fault : request.faults.all()) {
+        reply = distort(fault, *dialect, std::move(reply));
+      }
+      reply.delay = options.delay;
+    }
     return reply;
   }
 };

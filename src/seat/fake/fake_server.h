@@ -16,26 +16,61 @@ namespace deem::seat {
 
 enum class ServerKind { Vllm, Ollama, LlamaServer, OpenAi, Sglang, LmStudio, SystemOne, Decisions };
 
-/// Ways a server's answer to a decision goes wrong, each seen in the wild. Those of
-/// the first group need a route that returns log-probabilities, the rest take any.
+/// Ways a server goes wrong, each seen in the wild.
 enum class Fault {
+  // The list of log-probabilities.
   NullLogprobs,     // "logprobs": null
   EmptyLogprobs,    // an empty list
   MissingLogprobs,  // no such member
+  EmptyTop,         // the written token alone
+  LegacyLayout,     // chat: as /v1/completions lists them
+  OldProbs,         // llama-server: "probs", as before December 2024
+  SampledProbs,     // llama-server: "prob", after sampling
   NullEntries,      // every logprob null
-  Sentinel,         // −9999.0 for the letters and the sampled token
-  PadSentinel,      // the list is "<pad>" at −9999.0 (vllm#51789)
-  AllZero,          // every logprob 0 (vllm#17876)
-  NanBody,          // a bare NaN: no JSON
-  MinusInfinity,    // "-Infinity" as a string for the letters
-  ThinkingFirst,    // <think> takes position 0, letters far below
   FewerEntries,     // 5 entries however many were asked
-  MultiCharacter,   // "Based" leads
-  LookAlike,        // " A" instead of "A"
-  LowMass,          // letters at some 13 nats below
-  AboveOne,         // probabilities that sum to over 1
-  Truncated,        // the prompt was cut: the count is small, the status 200
-  WrongModel,       // the reply names another model
+  IdsDropped,       // vLLM: the last id asked for does not come back
+  // Its numbers.
+  Sentinel,       // −9999.0 for the letters and the sampled token
+  PadSentinel,    // the list is "<pad>" at −9999.0 (vllm#51789)
+  PadInMix,       // the same of a top-k request while one by ids is in flight
+  AllZero,        // every logprob 0 (vllm#17876)
+  NanBody,        // a bare NaN: no JSON
+  MinusInfinity,  // "-Infinity" as a string for the letters
+  AboveOne,       // probabilities that sum to over 1
+  Probabilities,  // not their logarithms
+  Logits,         // before the softmax
+  LogTen,         // to the base of 10
+  LogTwo,         // to the base of 2
+  Processed,      // after the temperature
+  OneHot,         // the likeliest has all at temperature 0
+  Jitter,         // never the same twice
+  CrowdJitter,    // another while others are in flight
+  CacheDrift,     // another when the prompt was seen before
+  LaterZeros,     // 0.0 and no list after the first position (llama.cpp#27972)
+  // What stands at position 0.
+  ThinkingFirst,     // <think> takes position 0, letters far below
+  OpenThinking,      // the template can not close the thinking channel
+  MultiCharacter,    // "Based" leads
+  LookAlike,         // " A" instead of "A"
+  LowMass,           // letters at some 13 nats below
+  SampledNotListed,  // the written token is not in its own list
+  SampledDiffers,    // it has another number there
+  SampledUnlikely,   // it is not the likeliest at temperature 0
+  // Prompts and names.
+  Truncated,         // the prompt was cut: the count is small, the status 200
+  OverlongCut,       // the same of one over the context alone
+  OverlongInvented,  // one over the context is answered without a count
+  OverlongSmaller,   // refused with another context than is told
+  DoubleBos,         // two of them before a chat prompt
+  MissingBos,        // vLLM: the tokenizer sets one, the chat template does not
+  HiddenBos,         // one more token is run than the tokenizer's route shows
+  LossyTokenizer,    // a text does not come back
+  SharedLetter,      // A and B are one token
+  WrongModel,        // the reply names another model
+  AnyName,           // a name that is not served is answered
+  StaleWeights,      // Ollama: the name means another digest than is loaded
+  SwappedWeights,    // another file behind the name after some requests
+  // The reply as a whole.
   Chunked,          // nothing wrong, sent in chunks
   InvalidJson,      // cut-off JSON with a whole HTTP reply
   NotJson,          // an HTML page with status 200
@@ -50,14 +85,16 @@ enum class Fault {
   Stall,            // half a reply, then silence
 };
 
-/// Faults strike decision requests (chat, completion, likelihood) and leave probes of a server
-/// alone: counted from 0 in the order they come in, those from `first` on, `count` of them, whose
-/// body holds `contains`.
+/// Faults strike decision requests (chat, completion, likelihood), counted from 0 in the order they
+/// come in, those from `first` on, `count` of them, whose body holds `contains`. All that match
+/// strike together. Probes of a server are left alone unless `everywhere`, which strikes every
+/// request there is.
 struct FaultRule {
   Fault fault = Fault::ServerError;
   std::uint64_t first = 0;
   std::uint64_t count = ~std::uint64_t{0};
   std::string contains{};
+  bool everywhere = false;
 };
 
 /// Ways a decision endpoint's answer goes wrong, all of the time. Those after Duplicate are none.
@@ -103,10 +140,12 @@ struct FakeOptions {
   std::vector<AnswerFault> answers{};   // SystemOne, Decisions
   bool sglang_form = false;             // Decisions: SGLang's own form, not OpenAI's
   std::string served{};                 // SystemOne, Decisions: model a reply names; "": as asked
+  bool bos = false;                     // the tokenizer sets <s>, the chat template too
+  bool speculates = false;              // vLLM, llama-server: counts drafts
   std::string key{};                    // bearer key it wants
   std::vector<FaultRule> faults{};
   FakeModelOptions scores{};
-  std::chrono::nanoseconds delay{0};  // of each decision
+  std::chrono::nanoseconds delay{0};  // of each request that runs the model
   std::string address = "http://127.0.0.1:0";
   std::optional<net::Certificate> certificate{};
   int threads = 1;

@@ -21,6 +21,10 @@ class FakeVllm : public FakeDialect {
  public:
   using FakeDialect::FakeDialect;
 
+  bool generates(std::string_view path) const override {
+    return path == "/v1/chat/completions" || path == "/v1/completions";
+  }
+
   bool is_decision(std::string_view path, const Json& body) const override {
     if (path == "/v1/chat/completions") return !is_probe(body);
     return path == "/v1/completions" &&
@@ -40,12 +44,13 @@ class FakeVllm : public FakeDialect {
           {{"object", "list"},
            {"data", Json::array({Json::object({{"id", options_.model},
                                                {"object", "model"},
-                                               {"root", "/models/" + options_.model},
+                                               {"root", root(request)},
                                                {"parent", nullptr},
                                                {"max_model_len", options_.context}})})}}));
     }
     if (request.path == "/version") return ok(Json::object({{"version", "0.32.0"}}));
     if (request.path == "/health") return {};
+    if (request.path == "/metrics") return metrics();
     const bool tokenizer = request.path == "/tokenize" || request.path == "/detokenize";
     if (tokenizer && !options_.tokenizer) {
       net::ServerReply out;
@@ -56,20 +61,38 @@ class FakeVllm : public FakeDialect {
     if (!tokenizer && request.path != "/v1/chat/completions" && request.path != "/v1/completions") {
       return error(404, "NotFoundError", "Not Found");
     }
-    if (request.body.get_string("model") != options_.model) {
+    if (!is_served(request)) {
       return error(
           404, "NotFoundError",
           "The model `" + request.body.get_string("model").value_or("") + "` does not exist.");
     }
-    if (request.path == "/tokenize") return tokenize(request.body);
+    if (request.path == "/tokenize") return tokenize(request);
     if (request.path == "/detokenize") {
-      return ok(Json::object({{"prompt", model_.decode(read_ids(request.body.find("tokens")))}}));
+      return ok(
+          Json::object({{"prompt", shown_text(read_ids(request.body.find("tokens")), request)}}));
     }
     return request.path == "/v1/completions" ? completions(request) : chat(request);
   }
 
  private:
-  net::ServerReply tokenize(const Json& body) const {
+  net::ServerReply metrics() const {
+    net::ServerReply out;
+    out.content_type = "text/plain";
+    out.body =
+        "# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine=\"0\"} 0.0\n"
+        "vllm:prefix_cache_queries_total{engine=\"0\"} 640.0\n"
+        "vllm:prefix_cache_hits_total{engine=\"0\"} 320.0\n";
+    if (options_.speculates) {
+      out.body +=
+          "vllm:spec_decode_num_drafts_total{engine=\"0\"} 10.0\n"
+          "vllm:spec_decode_num_draft_tokens_total{engine=\"0\"} 30.0\n"
+          "vllm:spec_decode_num_accepted_tokens_total{engine=\"0\"} 21.0\n";
+    }
+    return out;
+  }
+
+  net::ServerReply tokenize(const FakeRequest& request) const {
+    const Json& body = request.body;
     std::string text;
     if (body.find("messages") != nullptr) {
       const bool inside = body.get_bool("continue_final_message").value_or(false);
@@ -82,12 +105,14 @@ class FakeVllm : public FakeDialect {
       const auto ending = inside   ? FakeModel::Ending::Inside
                           : opened ? FakeModel::Ending::Prompt
                                    : FakeModel::Ending::Turn;
-      text = model_.render(turns(body), ending, thinks(body));
+      text = chat_head(request.faults) + model_.render(turns(body), ending, thinks(request));
     } else {
-      text = body.get_string("prompt").value_or("");
+      const bool special = body.get_bool("add_special_tokens").value_or(true);
+      text = special && sets_bos(request.faults) ? "<s>" : "";
+      text += body.get_string("prompt").value_or("");
     }
     Json ids = Json::array();
-    for (const std::int64_t id : model_.encode(text, true)) ids.push(id);
+    for (const std::int64_t id : shown_ids(text, request)) ids.push(id);
     const auto count = static_cast<std::int64_t>(ids.items().size());
     return ok(Json::object({{"count", count},
                             {"max_model_len", options_.context},
@@ -95,9 +120,9 @@ class FakeVllm : public FakeDialect {
                             {"token_strs", nullptr}}));
   }
 
-  net::ServerReply overlong(std::size_t tokens, std::int64_t most) const {
+  net::ServerReply overlong(std::size_t tokens, std::int64_t most, const FaultSet& faults) const {
     return error(400, "BadRequestError",
-                 "This model's maximum context length is " + std::to_string(options_.context) +
+                 "This model's maximum context length is " + std::to_string(told_context(faults)) +
                      " tokens. However, you requested " + std::to_string(most) +
                      " output tokens and your prompt contains at least " + std::to_string(tokens) +
                      " input tokens, for a total of at least " +
@@ -106,10 +131,6 @@ class FakeVllm : public FakeDialect {
                      "requested output tokens. "
                      "(parameter=input_tokens, value=" +
                      std::to_string(tokens) + ")");
-  }
-
-  bool fits(std::size_t tokens, std::int64_t most) const {
-    return static_cast<std::int64_t>(tokens) + most <= options_.context;
   }
 
   net::ServerReply chat(const FakeRequest& request) const {
@@ -132,48 +153,50 @@ class FakeVllm : public FakeDialect {
       if (id < 0 || static_cast<std::size_t>(id) >= model_.size())
         return refuse("token id " + std::to_string(id) + " is not in the vocabulary");
     }
-    const std::string prompt = model_.render(turns(body), FakeModel::Ending::Prompt, thinks(body));
+    const std::string prompt = chat_prompt(request, thinks(request));
     const auto tokens = model_.encode(prompt, true).size();
     const auto most = body.get_int("max_tokens").value_or(16);
-    if (!fits(tokens, most)) return overlong(tokens, most);
+    if (is_refused(tokens, most, request.faults)) return overlong(tokens, most, request.faults);
     const FakeText text = write_text(model_, prompt, static_cast<std::size_t>(most));
     Json message = Json::object({{"role", "assistant"}, {"content", text.text}});
     message.set("reasoning", text.thinking.empty() ? Json() : Json(text.thinking));
     Json choice = Json::object({{"index", 0}, {"message", std::move(message)}});
+    choice.set("logprobs", nullptr);
     if (wanted) {
-      const FakePosition first = position(prompt, request.fault);
       const FakeStyle style{
           .ids = false,
           .as_token_ids = body.get_bool("return_tokens_as_token_ids").value_or(false)};
-      const auto entries = asked == nullptr
-                               ? top_entries(first, static_cast<std::size_t>(k), request.fault)
-                               : by_id(first, ids, request.fault);
-      Json list = Json::array({print_position(first.sampled, entries, style)});
-      if (request.fault == Fault::NullLogprobs) {
-        choice.set("logprobs", nullptr);
+      const double temperature = body.get_double("temperature").value_or(1);
+      if (asked == nullptr) {
+        place_chat_logprobs(choice, positions(prompt, request, k, most, style, temperature),
+                            request.faults);
       } else {
-        Json logprobs = Json::object();
-        place_logprobs(logprobs, "content", std::move(list), request.fault);
-        choice.set("logprobs", std::move(logprobs));
+        const FakePosition first = position(prompt, request, temperature);
+        const auto entries = by_id(first, ids, request.faults);
+        place_chat_logprobs(choice, Json::array({print_position(first.sampled, entries, style)}),
+                            request.faults);
       }
-    } else {
-      choice.set("logprobs", nullptr);
     }
     choice.set("finish_reason", text.ended ? "stop" : "length");
-    return reply(request, "chat.completion", std::move(choice), tokens, text.tokens);
+    return reply(request, "chat.completion", std::move(choice),
+                 told_count(tokens, most, request.faults), text.tokens);
   }
 
   /// The sampled token first, then the ids asked for, each once.
   static std::vector<FakeEntry> by_id(const FakePosition& position, const FakeModel::Ids& ids,
-                                      std::optional<Fault> fault) {
-    if (fault == Fault::PadSentinel) return position.entries;
-    std::vector<FakeEntry> out = {position.sampled};
+                                      const FaultSet& faults) {
+    if (position.entries.size() < 2) return position.entries;  // <pad> alone
+    if (faults.has(Fault::EmptyTop)) return {};
+    std::vector<FakeEntry> out;
+    if (!faults.has(Fault::SampledNotListed)) out.push_back(position.sampled);
     for (const std::int64_t id : ids) {
-      if (id == position.sampled.id) continue;
+      if (faults.has(Fault::IdsDropped) && id == ids.back() && ids.size() > 2) break;
+      if (id == position.sampled.id && !faults.has(Fault::SampledDiffers)) continue;
       const auto found = std::ranges::find(position.entries, id, &FakeEntry::id);
       if (found != position.entries.end()) out.push_back(*found);
-      if (fault == Fault::FewerEntries && out.size() == 2) break;
+      if (faults.has(Fault::FewerEntries) && out.size() == 2) break;
     }
+    if (faults.has(Fault::SampledDiffers)) out.erase(out.begin());
     return out;
   }
 
@@ -184,7 +207,9 @@ class FakeVllm : public FakeDialect {
                                    ? model_.encode(prompt->as_string(), true)
                                    : read_ids(prompt);
     const auto most = body.get_int("max_tokens").value_or(16);
-    if (!fits(ids.size(), most)) return overlong(ids.size(), most);
+    if (is_refused(ids.size(), most, request.faults)) {
+      return overlong(ids.size(), most, request.faults);
+    }
     Json choice = Json::object(
         {{"index", 0}, {"text", ""}, {"logprobs", nullptr}, {"finish_reason", "length"}});
     if (body.find("prompt_logprobs") != nullptr) {
@@ -202,25 +227,27 @@ class FakeVllm : public FakeDialect {
         }
         list.push(std::move(entry));
       }
-      place_logprobs(choice, "prompt_logprobs", std::move(list), request.fault);
+      place_logprobs(choice, "prompt_logprobs", std::move(list), request.faults);
     }
-    return reply(request, "text_completion", std::move(choice), ids.size(), 1);
+    return reply(request, "text_completion", std::move(choice),
+                 told_count(ids.size(), most, request.faults), 1);
   }
 
   net::ServerReply reply(const FakeRequest& request, const char* object, Json choice,
-                         std::size_t tokens, std::size_t written) const {
-    const std::int64_t in = counted(tokens, request.fault);
+                         const Json& tokens, std::size_t written) const {
     const auto out = static_cast<std::int64_t>(written);
-    return ok(Json::object(
-        {{"id", "cmpl-1"},
-         {"object", object},
-         {"model", served_name(request.fault)},
-         {"choices", Json::array({std::move(choice)})},
-         {"usage", Json::object({{"prompt_tokens", in},
-                                 {"total_tokens", in + out},
-                                 {"completion_tokens", out},
-                                 {"prompt_tokens_details",
-                                  Json::object({{"cached_tokens", in / 16 * 16}})}})}}));
+    const std::int64_t in = tokens.is_null() ? 0 : tokens.as_int();
+    const std::int64_t cached = request.traffic.seen ? in / 16 * 16 : 0;
+    Json usage =
+        Json::object({{"prompt_tokens", tokens},
+                      {"total_tokens", in + out},
+                      {"completion_tokens", out},
+                      {"prompt_tokens_details", Json::object({{"cached_tokens", cached}})}});
+    return ok(Json::object({{"id", "cmpl-1"},
+                            {"object", object},
+                            {"model", served_name(request.faults)},
+                            {"choices", Json::array({std::move(choice)})},
+                            {"usage", std::move(usage)}}));
   }
 };
 

@@ -131,6 +131,44 @@ Result<std::int64_t> InProcessSeat::count_plain(const std::string& text) {
   return static_cast<std::int64_t>(prompt_tokens(vocabulary_, text).size());
 }
 
+Result<TokenIds> InProcessSeat::chat_ids(const std::string& user_turn) {
+  const std::scoped_lock lock(mutex_);
+  const auto tokens = chat_tokens(user_turn);
+  if (!tokens) return fail(tokens.error());
+  return TokenIds(tokens->begin(), tokens->end());
+}
+
+Result<TokenIds> InProcessSeat::text_ids(const std::string& text, bool special) {
+  const Tokens tokens = special ? prompt_tokens(vocabulary_, text) : vocabulary_.tokenize(text);
+  return TokenIds(tokens.begin(), tokens.end());
+}
+
+Result<std::string> InProcessSeat::text_of(const TokenIds& ids) {
+  std::string text;
+  for (const std::int64_t id : ids) {
+    if (id < 0 || static_cast<std::size_t>(id) >= vocabulary_.size()) {
+      return fail(Error::Code::BadInput, "no token has the id " + std::to_string(id));
+    }
+    text += vocabulary_.piece(static_cast<Token>(id));
+  }
+  return text;
+}
+
+Result<Lineage> InProcessSeat::lineage() {
+  const auto identity = identify();
+  if (!identity) return fail(identity.error());
+  Lineage out{.names = {spec_.address}};
+  if (identity->root) out.names.push_back(*identity->root);
+  out.digest = identity->digest;
+  out.loaded = identity->digest;
+  return out;
+}
+
+/// Every token is evaluated by the model itself.
+Result<Counters> InProcessSeat::counters() {
+  return Counters{.speculates = false, .text = "this process"};
+}
+
 Result<InProcessSeat::Shared> InProcessSeat::run_together(std::span<const TokenPath> paths,
                                                           const Schedule& schedule,
                                                           const Engine::OnScores& on_scores) {

@@ -29,6 +29,11 @@ class InProcessSeat final : public Seat {
   Result<LetterProof> prove_letters(std::size_t n) override;
   Result<std::int64_t> count_chat(const std::string& user_turn) override;
   Result<std::int64_t> count_plain(const std::string& text) override;
+  Result<TokenIds> chat_ids(const std::string& user_turn) override;
+  Result<TokenIds> text_ids(const std::string& text, bool special) override;
+  Result<std::string> text_of(const TokenIds& ids) override;
+  Result<Lineage> lineage() override;
+  Result<Counters> counters() override;
   Result<PositionReply> first_position(const PositionRequest& request,
                                        const Schedule& schedule) override;
   Result<LikelihoodReply> likelihood(const LikelihoodRequest& request,

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/interrupt.h"
+#include "base/text.h"
+#include "board/pin_seat.h"
+#include "cli/show_diagnosis.h"
+#include "cli/verbs.h"
+#include "seat/doctor/doctor.h"
+
+namespace deem::cli {
+namespace {
+
+struct DoctorFlags {
+  std::string seat, model, key_env, key_file;
+  bool json = false;
+  double timeout = 30;
+  std::int64_t context = 0;
+  int threads = 0;
+};
+
+void add_flags(CLI::App& app, DoctorFlags& flags) {
+  app.add_option("SEAT", flags.seat,
+                 "local:FILE.gguf, vllm:URL, ollama:URL, llama-server:URL, openai:URL")
+      ->required();
+  app.add_option("--model", flags.model, "served name; the server's only one when absent");
+  app.add_option("--context", flags.context, "context to ask the seat for, tokens");
+  app.add_option("--threads", flags.threads, "of a local seat");
+  app.add_option("--timeout", flags.timeout, "seconds a request may take (default 30)")
+      ->check(CLI::Range(0.1, 3600.0));
+  app.add_option("--key-env", flags.key_env, "environment variable that holds the bearer key");
+  app.add_option("--key-file", flags.key_file, "file that holds the bearer key");
+  app.add_flag("--json", flags.json, "the diagnosis as data (docs/formats/doctor.md)");
+}
+
+Result<seat::SeatSpec> make_spec(const DoctorFlags& flags) {
+  Result<seat::SeatSpec> spec = seat::parse_seat(flags.seat);
+  if (!spec) return spec;
+  spec->model = flags.model;
+  spec->context = flags.context;
+  spec->threads = flags.threads;
+  spec->timeout_s = flags.timeout;
+  spec->key_env = flags.key_env;
+  spec->key_file = flags.key_file;
+  return spec;
+}
+
+/// MiB that the processes behind `spec` hold on the boards of this box.
+Result<double> held_mib(const seat::SeatSpec& spec) {
+  const auto boards = board::open_boards(board::options_from_environment());
+  if (!boards) return fail(boards.error());
+  board::PinEvidence evidence;
+  board::read_after(**boards, spec.kind == "local" ? "" : spec.address, evidence);
+  const auto unknown = [](std::string why) {
+    return fail(Error::Code::Unsupported, std::move(why));
+  };
+  if (evidence.after.empty()) return unknown("no board can be read here");
+  if (evidence.pids.empty()) return unknown("its processes are not known: " + evidence.no_pids);
+  if (!evidence.owned) return unknown("the driver does not tell what processes hold");
+  double mib = 0;
+  for (const board::Owned& one : *evidence.owned) {
+    if (!evidence.pids.contains(one.pid)) continue;
+    if (!one.mib) return unknown("the driver does not tell what its processes hold");
+    mib += *one.mib;
+  }
+  return mib;
+}
+
+int code_of(const seat::Diagnosis& diagnosis) {
+  using Verdict = seat::ProbeResult::Verdict;
+  if (diagnosis.count(Verdict::Finding) > 0) return kFound;
+  return diagnosis.count(Verdict::Ok) > 0 ? kDone : kNotMeasured;
+}
+
+}  // namespace
+
+int run_doctor(const Args& args) {
+  CLI::App app(
+      "What a seat's readings can be trusted for: some 50 short requests and one over-long "
+      "prompt.\n"
+      "Each probe ends ok, finding or not measured; exit 1 when there is a finding.\n\n"
+      "  deem doctor local:model.gguf\n"
+      "  deem doctor vllm:http://127.0.0.1:8000\n"
+      "  deem doctor openai:https://api.example.com --model small --key-env API_KEY --json\n",
+      "deem doctor");
+  DoctorFlags flags;
+  add_flags(app, flags);
+  if (const auto code = parse(app, args)) return *code;
+  const Result<seat::SeatSpec> spec = make_spec(flags);
+  if (!spec) return report_error(spec.error());
+  const Interrupt interrupt;
+  const Result<std::unique_ptr<seat::Seat>> seat = seat::make_seat(*spec);
+  if (!seat) return report_error(seat.error());
+  seat::DoctorOptions options;
+  options.patience_s = flags.timeout;
+  options.held_mib = [&] { return held_mib(*spec); };
+  const bool live = ::isatty(STDERR_FILENO) == 1;
+  const auto progress = [live](std::string_view probe) {
+    if (live) fmt::print(stderr, "\r\033[K{} …", probe);
+  };
+  const Result<seat::Diagnosis> diagnosis =
+      seat::examine(**seat, options, progress, interrupt.token());
+  if (live) fmt::print(stderr, "\r\033[K");
+  if (!diagnosis) {
+    report_error(diagnosis.error());
+    return interrupt.token().stop_requested() ? kInterrupted : kOutsideFailed;
+  }
+  const std::string text =
+      flags.json ? codec::dump_json(seat::to_json(*diagnosis), {.ascii = false, .indent = 1}) + "\n"
+                 : diagnosis_text(*diagnosis);
+  std::fputs(text.c_str(), stdout);
+  return interrupt.token().stop_requested() ? kInterrupted : code_of(*diagnosis);
+}
+
+}  // namespace deem::cli

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "codec/json.h"
+#include "seat/seat.h"
+
+namespace deem::seat {
+
+/// What one probe of a seat found.
+struct ProbeResult {
+  enum class Verdict { Ok, Finding, NotMeasured };
+  std::string name{};  // "logprobs"; the list of them: kProbes
+  Verdict verdict = Verdict::NotMeasured;
+  std::string says{};                 // the evidence with its numbers, or why it is not measured
+  std::string direction{};            // how a finding errs: "false comfort": figures look better or
+                                      // surer than they are; "false alarm": worse; "": neither
+  std::vector<std::string> spoils{};  // readings that a finding takes the belief from
+  codec::Json evidence = codec::Json::object();
+};
+
+std::string_view to_string(ProbeResult::Verdict verdict);  // "ok", "finding", "not measured"
+
+/// Every probe, in the order of a diagnosis.
+inline constexpr std::string_view kProbes[] = {
+    "identity", "answers", "shape", "tokenizer",   "template",     "letters",  "depth",
+    "logprobs", "repeat",  "mixed", "speculation", "prefix-cache", "overlong", "residency"};
+
+/// One way of reading answers off this seat.
+struct ReadingAdvice {
+  std::string name{};  // letters, likelihood, written
+  bool supported = false;
+  bool believed = false;  // supported, and no probe speaks against it
+  std::string why{};      // what speaks against it, or what supports it
+};
+
+struct Diagnosis {
+  Identity identity{};
+  std::optional<Capabilities> capabilities{};
+  std::vector<ProbeResult> probes{};  // as kProbes
+  std::vector<ReadingAdvice> readings{};
+  int requests = 0;  // decisions and texts asked, beside what the adapter asks by itself
+  double took_s = 0;
+
+  std::size_t count(ProbeResult::Verdict verdict) const;
+};
+
+struct DoctorOptions {
+  double patience_s = 30;              // a decision must be answered within
+  std::uint64_t nonce = 0;             // makes prompts that the server has not seen; 0: the clock's
+  int crowd = 8;                       // requests in flight at once
+  std::int64_t most_tokens = 150'000;  // an over-long prompt has no more than these
+  std::int64_t blind_tokens = 33'000;  // its length where the context is not told
+  /// MiB on boards that the seat's own processes hold. Errors: with why that is not known.
+  std::function<Result<double>()> held_mib{};
+};
+
+/// Asks `seat` what its readings can be trusted for: some 50 short requests and one over-long
+/// prompt; nothing is changed on the server. `progress` gets each probe's name as it begins. A stop
+/// ends it early: probes not done are not measured. Errors: as Seat::identify.
+Result<Diagnosis> examine(Seat& seat, const DoctorOptions& options,
+                          const std::function<void(std::string_view)>& progress,
+                          const std::stop_token& stop);
+
+/// docs/formats/doctor.md.
+codec::Json to_json(const Diagnosis& diagnosis);
+
+}  // namespace deem::seat

@@ -1,0 +1,199 @@
+#include "seat/doctor/session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <latch>
+#include <thread>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "decision/layout.h"
+
+namespace deem::seat {
+namespace {
+
+void append(std::string& list, std::string_view part) {
+  if (!list.empty()) list += "; ";
+  list += part;
+}
+
+std::uint64_t clock_nonce() {
+  return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) %
+         1'000'000'000;
+}
+
+struct Item {
+  const char *state, *question;
+  const char* options[Session::kLetters];
+};
+constexpr Item kItems[] = {
+    {"The ferry to the island leaves at nine and returns at five. The café on board is closed.",
+     "When does the ferry leave?",
+     {"eight", "nine", "five", "noon"}},
+    {"The bakery sold forty loaves on Monday and gave the last three away.",
+     "What did the bakery sell?",
+     {"shoes", "books", "loaves", "tickets"}},
+    {"The parcel was sent to the old address, so it came back after a week.",
+     "Why did the parcel come back?",
+     {"it went to the old address", "it was too heavy", "nobody paid", "it was lost"}},
+};
+
+/// Whether a reading is void because its numbers are none, whatever the model thinks.
+bool is_numberless(decision::VoidCause cause) {
+  using enum decision::VoidCause;
+  constexpr decision::VoidCause kCauses[] = {NoLogprobs, AllZeroLogprobs,     SentinelLogprob,
+                                             NotANumber, ProbabilityAboveOne, NotFinite};
+  return std::ranges::find(kCauses, cause) != std::end(kCauses);
+}
+
+double probability(const std::optional<double>& logprob) {
+  return logprob && std::isfinite(*logprob) ? std::exp(*logprob) : 0;
+}
+
+}  // namespace
+
+void Probe::find(std::string says, std::string_view direction,
+                 std::initializer_list<std::string_view> spoils) {
+  out_.verdict = ProbeResult::Verdict::Finding;
+  append(found_, says);
+  comfort_ |= direction == "false comfort";
+  alarm_ |= direction == "false alarm";
+  for (const std::string_view reading : spoils) {
+    if (std::ranges::find(out_.spoils, reading) == out_.spoils.end())
+      out_.spoils.emplace_back(reading);
+  }
+}
+
+void Probe::well(std::string says) {
+  if (!found()) out_.verdict = ProbeResult::Verdict::Ok;
+  append(well_, says);
+}
+
+void Probe::note(std::string_view key, codec::Json value) {
+  const bool number = value.kind() != codec::Json::Kind::Double || std::isfinite(value.as_double());
+  out_.evidence.set(key, number ? std::move(value) : codec::Json());
+}
+
+void Probe::advise(std::string says) { append(advice_, says); }
+
+void Probe::skip(std::string why) { append(skipped_, why); }
+
+ProbeResult Probe::close() {
+  if (found()) {
+    out_.says = found_;
+  } else if (out_.verdict == ProbeResult::Verdict::Ok) {
+    out_.says = well_;
+    if (!skipped_.empty()) out_.says += "; not measured: " + skipped_;
+  } else {
+    out_.says = skipped_;
+  }
+  if (!advice_.empty()) append(out_.says, advice_);
+  out_.direction = comfort_ && alarm_ ? "false comfort and false alarm"
+                   : comfort_         ? "false comfort"
+                   : alarm_           ? "false alarm"
+                                      : "";
+  return std::move(out_);
+}
+
+ProbeResult not_measured(std::string_view name, std::string why) {
+  ProbeResult out;
+  out.name = name;
+  out.says = std::move(why);
+  return out;
+}
+
+Session::Session(Seat& s, const DoctorOptions& o, std::stop_token t)
+    : seat(s), options(o), stop(std::move(t)), nonce_(o.nonce != 0 ? o.nonce : clock_nonce()) {}
+
+std::string Session::question(std::size_t i) const {
+  static const decision::Layout layout = decision::reference_layout();
+  const Item& item = kItems[i % std::size(kItems)];
+  decision::Question question;
+  question.instructions = item.question;
+  for (const char* option : item.options) question.options.push_back({.key = option});
+  const std::string state =
+      "Case " + std::to_string(nonce_) + "-" + std::to_string(i) + ". " + item.state;
+  return decision::render_letters(layout, state, question, question.options);
+}
+
+PositionRequest Session::request(std::size_t i, decision::LetterPolicy by) const {
+  return {.prompt = question(i), .letters = kLetters, .policy = by};
+}
+
+Schedule Session::schedule() const {
+  const TimePoint now = Clock::now();
+  return {
+      .planned = now,
+      .deadline = now + std::chrono::duration_cast<Clock::duration>(Seconds(options.patience_s))};
+}
+
+void Session::count(const Result<PositionReply>& reply) {
+  ++asked;
+  ++out.requests;
+  if (!reply) {
+    if (reply.error().code != Error::Code::Unsupported) failures.push_back(reply.error().message);
+    return;
+  }
+  const decision::VoidCause cause = read(*reply).cause;
+  if (!first || !is_numberless(cause) || is_numberless(read(*first).cause)) return;
+  ++odd;
+  odd_cause = to_string(cause);
+}
+
+Result<PositionReply> Session::ask(const PositionRequest& request) {
+  auto reply = seat.first_position(request, schedule());
+  count(reply);
+  return reply;
+}
+
+Result<PositionReply> Session::try_ask(const PositionRequest& request) {
+  auto reply = seat.first_position(request, schedule());
+  if (reply || reply.error().code != Error::Code::BadInput) count(reply);
+  return reply;
+}
+
+std::vector<Result<PositionReply>> Session::ask_together(
+    std::span<const PositionRequest> requests) {
+  std::vector<Result<PositionReply>> replies(requests.size());
+  {
+    std::latch ready(static_cast<std::ptrdiff_t>(requests.size()));
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      threads.emplace_back([&, i] {
+        ready.arrive_and_wait();
+        replies[i] = seat.first_position(requests[i], schedule());
+      });
+    }
+  }
+  for (const auto& reply : replies) count(reply);
+  return replies;
+}
+
+decision::LettersReading read(const PositionReply& reply) {
+  return decision::read_letters(reply.position, Session::kLetters, {});
+}
+
+std::vector<double> differences(const decision::LettersReading& a,
+                                const decision::LettersReading& b) {
+  DEEM_CHECK(a.logprobs.size() == b.logprobs.size());
+  constexpr double kDeep = -12;  // below, a logprob says little
+  std::vector<double> out(a.logprobs.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto &x = a.logprobs[i], &y = b.logprobs[i];
+    if (x && y && std::isfinite(*x) && std::isfinite(*y) && std::max(*x, *y) > kDeep)
+      out[i] = std::abs(*x - *y);
+  }
+  return out;
+}
+
+Difference difference(const decision::LettersReading& a, const decision::LettersReading& b) {
+  Difference out;
+  for (std::size_t i = 0; i < a.logprobs.size(); ++i) {
+    out.probability = std::max(out.probability,
+                               std::abs(probability(a.logprobs[i]) - probability(b.logprobs[i])));
+  }
+  for (const double nats : differences(a, b)) out.nats = std::max(out.nats, nats);
+  return out;
+}
+
+}  // namespace deem::seat

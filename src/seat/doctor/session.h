@@ -1,0 +1,126 @@
+#pragma once
+
+// Private to seat/doctor: what the probes of one examination share.
+
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decision/letters.h"
+#include "seat/doctor/doctor.h"
+
+namespace deem::seat {
+
+/// Collects what a probe finds. One finding makes it a finding; else it is ok when something was
+/// measured.
+class Probe {
+ public:
+  explicit Probe(std::string_view name) { out_.name = name; }
+
+  /// `direction` and `spoils` as in ProbeResult.
+  void find(std::string says, std::string_view direction,
+            std::initializer_list<std::string_view> spoils);
+  /// Something measured and well.
+  void well(std::string says);
+  /// Said whatever is found.
+  void advise(std::string says);
+  /// Part of it that is not measured.
+  void skip(std::string why);
+  /// A number that is none becomes null.
+  void note(std::string_view key, codec::Json value);
+  bool found() const { return out_.verdict == ProbeResult::Verdict::Finding; }
+
+  ProbeResult close();
+
+ private:
+  ProbeResult out_;
+  std::string found_, well_, skipped_, advice_;
+  bool comfort_ = false, alarm_ = false;
+};
+
+/// A probe that can not be done.
+ProbeResult not_measured(std::string_view name, std::string why);
+
+/// One examination. Not for several threads at once.
+class Session {
+ public:
+  Session(Seat& s, const DoctorOptions& o, std::stop_token t);
+
+  Seat& seat;
+  const DoctorOptions& options;
+  const std::stop_token stop;
+  Diagnosis out;
+  Lineage lineage;
+  std::string no_answers;  // why no decision is answered; "": they are
+  std::string no_letters;  // why no letters are read; "": they are
+  decision::LetterPolicy policy = decision::LetterPolicy::Exact;  // Reference where ids fail
+  std::optional<WriteReply> written;                              // of question(0)
+  std::optional<PositionReply> first;                             // of question(0)
+  std::vector<double> noise;  // per letter, nats between readings of one prompt
+  int asked = 0;              // decisions
+  int odd = 0;                // of them, those whose numbers were none though the first's were
+  std::string odd_cause;      // of one of those
+  std::vector<std::string> failures;  // of them
+
+  static constexpr std::size_t kLetters = 4;  // of every question here
+  /// A user's turn with four options that this server has not seen; the same for the same `i`.
+  std::string question(std::size_t i) const;
+  PositionRequest request(std::size_t i) const { return request(i, policy); }
+  PositionRequest request(std::size_t i, decision::LetterPolicy by) const;
+
+  Schedule schedule() const;
+  /// One decision; a failure other than Unsupported is kept.
+  Result<PositionReply> ask(const PositionRequest& request);
+  /// One that a sound server may refuse (BadInput).
+  Result<PositionReply> try_ask(const PositionRequest& request);
+  /// The same of several at once, each on a thread of its own.
+  std::vector<Result<PositionReply>> ask_together(std::span<const PositionRequest> requests);
+
+  /// As probed; nothing where the probe failed.
+  Capabilities can() const { return out.capabilities.value_or(Capabilities{}); }
+  /// Why a probe that reads letters can not be done; "" when it can.
+  const std::string& no_reading() const { return no_answers.empty() ? no_letters : no_answers; }
+
+ private:
+  void count(const Result<PositionReply>& reply);
+  std::uint64_t nonce_ = 0;
+};
+
+decision::LettersReading read(const PositionReply& reply);
+
+/// Of two readings of the same letters: the most that a probability differs by, and the most that a
+/// logprob does where both have one over −12. A letter without a number has probability 0.
+struct Difference {
+  double probability = 0;
+  double nats = 0;
+};
+Difference difference(const decision::LettersReading& a, const decision::LettersReading& b);
+/// Nats by letter; 0 where one lacks a number.
+std::vector<double> differences(const decision::LettersReading& a,
+                                const decision::LettersReading& b);
+
+/// More than this between two readings of one prompt, in probability, is more than rounding: 4-bit
+/// kernels were seen to move one by .03, prefix caches by .07.
+inline constexpr double kDrift = 0.1;
+
+ProbeResult probe_answers(Session& session);
+ProbeResult probe_shape(Session& session);
+ProbeResult probe_identity(Session& session);
+/// Whether the seat is still who it was; adds to the finished probe.
+void compare_identity(Session& session, ProbeResult& identity);
+ProbeResult probe_tokenizer(Session& session);
+ProbeResult probe_template(Session& session);
+ProbeResult probe_letters(Session& session);
+ProbeResult probe_depth(Session& session);
+ProbeResult probe_logprobs(Session& session);
+ProbeResult probe_repeat(Session& session);
+ProbeResult probe_mixed(Session& session);
+ProbeResult probe_speculation(Session& session);
+ProbeResult probe_prefix_cache(Session& session);
+ProbeResult probe_overlong(Session& session);
+ProbeResult probe_residency(Session& session);
+
+}  // namespace deem::seat

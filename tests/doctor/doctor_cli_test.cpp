@@ -1,0 +1,132 @@
+// `deem doctor` as a program: exit codes, the table's width, its words, JSON.
+#include <gtest/gtest.h>
+
+#include "base/process.h"
+#include "base/text.h"
+#include "codec/json.h"
+#include "seat/fake/fake_server.h"
+
+namespace deem {
+namespace {
+
+using seat::FakeServer;
+using seat::Fault;
+using seat::ServerKind;
+
+FakeServer serve(ServerKind kind, std::vector<seat::FaultRule> faults = {}) {
+  seat::FakeOptions options;
+  options.context = 1024;
+  options.faults = std::move(faults);
+  auto server = FakeServer::start(kind, std::move(options));
+  if (!server) ADD_FAILURE() << server.error().message;
+  return std::move(*server);
+}
+
+Finished doctor(std::vector<std::string> args) {
+  std::vector<std::string> argv = {DEEM_PROGRAM, "doctor"};
+  argv.insert(argv.end(), args.begin(), args.end());
+  auto done =
+      run_process({.argv = argv, .environment = {"LANG=C.UTF-8", "KEY=open-sesame"}}, Seconds(60));
+  if (!done) ADD_FAILURE() << done.error().message;
+  return done ? std::move(*done) : Finished{};
+}
+
+/// On one line, so that a wrapped sentence is found.
+std::string flat(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\n';
+    if (!blank || (!out.empty() && out.back() != ' ')) out += blank ? ' ' : c;
+  }
+  return out;
+}
+
+TEST(DoctorCli, AServerThatIsWellEndsInZero) {
+  const FakeServer server = serve(ServerKind::Vllm);
+  const Finished done = doctor({"vllm:" + server.address()});
+  EXPECT_EQ(done.ending.code, 0) << done.errors;
+  EXPECT_EQ(done.errors, "");
+  EXPECT_EQ(done.output.find("finding "), std::string::npos) << done.output;
+  EXPECT_NE(flat(done.output).find(" letters believe exact ids "), std::string::npos)
+      << done.output;
+  EXPECT_NE(done.output.find(", 0 findings, 1 not measured; "), std::string::npos) << done.output;
+}
+
+TEST(DoctorCli, AFindingEndsInOneAndSaysHowItErrs) {
+  const FakeServer server =
+      serve(ServerKind::Vllm, {{.fault = Fault::AllZero, .everywhere = true}});
+  const Finished done = doctor({"vllm:" + server.address()});
+  EXPECT_EQ(done.ending.code, 1) << done.errors;
+  EXPECT_NE(flat(done.output).find(" logprobs finding every number is 0 [false comfort] "),
+            std::string::npos)
+      << done.output;
+  EXPECT_NE(flat(done.output).find(" letters do not believe see logprobs "), std::string::npos)
+      << done.output;
+}
+
+TEST(DoctorCli, TheTableFitsEightyColumnsOnOneScreen) {
+  for (const ServerKind kind :
+       {ServerKind::Vllm, ServerKind::Ollama, ServerKind::LlamaServer, ServerKind::OpenAi}) {
+    const FakeServer server = serve(kind);
+    const Finished done = doctor({server.seat().kind + ":" + server.address()});
+    std::size_t lines = 0;
+    for (const std::string_view line : split(done.output, '\n')) {
+      EXPECT_LE(count_code_points(line), 80u) << line;
+      ++lines;
+    }
+    EXPECT_LE(lines, 50u) << done.output;
+  }
+}
+
+TEST(DoctorCli, JsonIsOneStrictDocument) {
+  const FakeServer server = serve(ServerKind::LlamaServer);
+  const Finished done = doctor({"llama-server:" + server.address(), "--json"});
+  EXPECT_EQ(done.ending.code, 0) << done.errors;
+  const auto json = codec::parse_json(done.output);
+  ASSERT_TRUE(json) << json.error().message << "\n" << done.output;
+  EXPECT_EQ(json->get_string("schema"), "deem.doctor/1");
+  EXPECT_EQ(json->find("probes")->items().size(), 14u);
+}
+
+TEST(DoctorCli, ASeatThatDoesNotAnswerEndsInFour) {
+  std::string address;
+  {
+    address = serve(ServerKind::Vllm).address();
+  }
+  const Finished done = doctor({"vllm:" + address});
+  EXPECT_EQ(done.ending.code, 4);
+  EXPECT_EQ(done.output, "");
+  EXPECT_NE(done.errors.find("connection refused"), std::string::npos) << done.errors;
+}
+
+TEST(DoctorCli, AModelThatIsNotServedEndsInFourWithThoseThatAre) {
+  const FakeServer server = serve(ServerKind::Vllm);
+  const Finished done = doctor({"vllm:" + server.address(), "--model", "absent"});
+  EXPECT_EQ(done.ending.code, 4);
+  EXPECT_NE(done.errors.find("fake-model"), std::string::npos) << done.errors;
+}
+
+TEST(DoctorCli, TheKeyComesFromTheEnvironmentAndIsNotShown) {
+  seat::FakeOptions options;
+  options.context = 1024;
+  options.key = "open-sesame";
+  const auto server = FakeServer::start(ServerKind::OpenAi, options);
+  ASSERT_TRUE(server);
+  const Finished done = doctor({"openai:" + server->address(), "--key-env", "KEY"});
+  EXPECT_EQ(done.ending.code, 0) << done.output << done.errors;
+  EXPECT_EQ((done.output + done.errors).find("sesame"), std::string::npos);
+  EXPECT_EQ(doctor({"openai:" + server->address()}).ending.code, 4);
+}
+
+TEST(DoctorCli, AHangIsFoundWithinTheTimeGiven) {
+  const FakeServer server = serve(ServerKind::Vllm, {{.fault = Fault::Hang, .everywhere = true}});
+  const TimePoint began = Clock::now();
+  const Finished done = doctor({"vllm:" + server.address(), "--timeout", "0.3"});
+  EXPECT_LT(Seconds(Clock::now() - began).count(), 20);
+  EXPECT_EQ(done.ending.code, 1);
+  EXPECT_NE(flat(done.output).find("though GET /health: HTTP 200"), std::string::npos)
+      << done.output;
+}
+
+}  // namespace
+}  // namespace deem
