@@ -90,8 +90,9 @@ class SglangSeat : public Seat {
     return out;
   }
 
-  Result<bool> answers_to(const std::string& name) override {
-    return is_answered(remote_, kChat, chat_body(name, {std::string(kProbeTurn), 1}, 0, 0));
+  /// It serves one model and looks at no name; who it is stands in /model_info.
+  Result<bool> answers_to(const std::string&) override {
+    return unsupported("SGLang answers to any name");
   }
 
   Result<std::string> health() override { return ask_health(remote_, "/health"); }

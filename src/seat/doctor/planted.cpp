@@ -7,11 +7,13 @@ namespace {
 
 using enum ServerKind;
 
-const std::vector<ServerKind> kAll = {Vllm, Ollama, LlamaServer, OpenAi};
-const std::vector<ServerKind> kTokenizers = {Vllm, LlamaServer};
+const std::vector<ServerKind> kAll = {Vllm, Ollama, LlamaServer, OpenAi, Sglang, LmStudio};
+const std::vector<ServerKind> kTokenizers = {Vllm, LlamaServer, Sglang};
 const std::vector<ServerKind> kChats = {Vllm, OpenAi};
+/// Those whose replies for letters bear a name.
+const std::vector<ServerKind> kNaming = {Vllm, Ollama, LlamaServer, OpenAi, LmStudio};
 /// Those whose number of entries is asked by k.
-const std::vector<ServerKind> kTop = {Ollama, OpenAi};
+const std::vector<ServerKind> kTop = {Ollama, OpenAi, LmStudio};
 
 bool holds(const std::vector<ServerKind>& kinds, ServerKind kind) {
   return std::ranges::find(kinds, kind) != kinds.end();
@@ -158,7 +160,14 @@ std::vector<Planted> make_planted() {
        Passes,
        kAll,
        {}},
-      {"IdsDropped", Fault::IdsDropped, Ids, "depth", "did not come back", Passes, {Vllm}, {}},
+      {"IdsDropped",
+       Fault::IdsDropped,
+       Ids,
+       "depth",
+       "did not come back",
+       Passes,
+       {Vllm, Sglang},
+       {}},
       {"Truncated",
        Fault::Truncated,
        Service,
@@ -182,7 +191,7 @@ std::vector<Planted> make_planted() {
        "overlong",
        "does not tell",
        Passes,
-       {Vllm, LlamaServer, Ollama},
+       {Vllm, LlamaServer, Ollama, Sglang},
        {}},
       {"OverlongSmaller",
        Fault::OverlongSmaller,
@@ -193,7 +202,14 @@ std::vector<Planted> make_planted() {
        kTokenizers,
        {}},
       {"DoubleBos", Fault::DoubleBos, Bos, "tokenizer", "twice", Passes, kTokenizers, {}},
-      {"MissingBos", Fault::MissingBos, Bos, "tokenizer", "begins without", Passes, {Vllm}, {}},
+      {"MissingBos",
+       Fault::MissingBos,
+       Bos,
+       "tokenizer",
+       "begins without",
+       Passes,
+       {Vllm, Sglang},
+       {}},
       {"LossyTokenizer",
        Fault::LossyTokenizer,
        Prompt,
@@ -210,14 +226,21 @@ std::vector<Planted> make_planted() {
        Refused,
        kTokenizers,
        {}},
-      {"WrongModel", Fault::WrongModel, Service, "identity", "some-other-model", Noted, kAll, {}},
+      {"WrongModel",
+       Fault::WrongModel,
+       Service,
+       "identity",
+       "some-other-model",
+       Noted,
+       kNaming,
+       {}},
       {"AnyName",
        Fault::AnyName,
        Service,
        "identity",
        "does not serve",
        Passes,
-       {Vllm, Ollama, OpenAi},
+       {Vllm, Ollama, OpenAi, LmStudio},
        {}},
       {"StaleWeights", Fault::StaleWeights, Prompt, "identity", "digest", Passes, {Ollama}, {}},
       {"SwappedWeights",
@@ -324,8 +347,8 @@ std::vector<Healthy> healthy_servers() {
   add("LongContext", kAll, [](FakeOptions& o) { o.context = 16'384; });
   add("Drafts", kTokenizers, [](FakeOptions& o) { o.speculates = true; });
   add("FiveEntries", kChats, [](FakeOptions& o) { o.max_top_k = 5; });
-  add("WithoutExactIds", {Vllm}, [](FakeOptions& o) { o.exact_ids = false; });
-  add("WithoutTokenizer", {Vllm}, [](FakeOptions& o) { o.tokenizer = false; });
+  add("WithoutExactIds", {Vllm, Sglang}, [](FakeOptions& o) { o.exact_ids = false; });
+  add("WithoutTokenizer", {Vllm, Sglang}, [](FakeOptions& o) { o.tokenizer = false; });
   add("HugeLists", {Vllm}, [](FakeOptions& o) { o.max_top_k = -1; });
   add("NotLoaded", {Ollama}, [](FakeOptions& o) { o.resident = false; });
   add("WithoutLogprobs", {OpenAi}, [](FakeOptions& o) { o.returns_logprobs = false; });

@@ -19,10 +19,12 @@ struct KindCase {
   const char* name;
   ServerKind kind;
 };
-inline constexpr std::array<KindCase, 4> kAllKinds = {{{"vllm", ServerKind::Vllm},
+inline constexpr std::array<KindCase, 6> kAllKinds = {{{"vllm", ServerKind::Vllm},
                                                        {"ollama", ServerKind::Ollama},
                                                        {"llama-server", ServerKind::LlamaServer},
-                                                       {"openai", ServerKind::OpenAi}}};
+                                                       {"openai", ServerKind::OpenAi},
+                                                       {"sglang", ServerKind::Sglang},
+                                                       {"lmstudio", ServerKind::LmStudio}}};
 
 /// What a fault touches, and so what it hides.
 enum class Family {

@@ -102,11 +102,11 @@ class FakeLmStudio : public FakeDialect {
                       (options_.thinks && !silent) || request.faults.has(Fault::OpenThinking));
     const auto tokens = model_.encode(prompt, true).size();
     const auto most = body.get_int(responses ? "max_output_tokens" : "max_tokens").value_or(64);
-    if (static_cast<std::int64_t>(tokens) + most > options_.context) {
+    if (is_refused(tokens, most, request.faults)) {
       return refuse(
           "The number of tokens to keep from the initial prompt is greater than the "
           "context length (" +
-          std::to_string(options_.context) + ")");
+          std::to_string(told_context(request.faults)) + ")");
     }
     const FakeText text = write_text(model_, prompt, static_cast<std::size_t>(most));
     const Json told = told_count(tokens, most, request.faults);
