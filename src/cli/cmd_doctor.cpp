@@ -23,9 +23,7 @@ struct DoctorFlags {
 };
 
 void add_flags(CLI::App& app, DoctorFlags& flags) {
-  app.add_option("SEAT", flags.seat,
-                 "local:FILE.gguf, vllm:URL, ollama:URL, llama-server:URL, openai:URL")
-      ->required();
+  app.add_option("SEAT", flags.seat, seat::seat_forms())->required();
   app.add_option("--model", flags.model, "served name; the server's only one when absent");
   app.add_option("--context", flags.context, "context to ask the seat for, tokens");
   app.add_option("--threads", flags.threads, "of a local seat");

@@ -93,6 +93,12 @@ class NativeSeat : public Seat {
     return ask(**form, request, schedule);
   }
 
+  Result<bool> answers_to(const std::string& name) override {
+    const auto form = this->form();
+    if (!form) return fail(form.error());
+    return is_answered(remote_, route_, native_body(**form, name, probe_request()));
+  }
+
   void give_up() override { remote_.give_up(); }
 
   Result<LetterProof> prove_letters(std::size_t) override { return no_prompt(); }

@@ -66,7 +66,8 @@ TEST(DoctorCli, AFindingEndsInOneAndSaysHowItErrs) {
 
 TEST(DoctorCli, TheTableFitsEightyColumnsOnOneScreen) {
   for (const ServerKind kind :
-       {ServerKind::Vllm, ServerKind::Ollama, ServerKind::LlamaServer, ServerKind::OpenAi}) {
+       {ServerKind::Vllm, ServerKind::Ollama, ServerKind::LlamaServer, ServerKind::OpenAi,
+        ServerKind::Sglang, ServerKind::LmStudio, ServerKind::SystemOne, ServerKind::Decisions}) {
     const FakeServer server = serve(kind);
     const Finished done = doctor({server.seat().kind + ":" + server.address()});
     std::size_t lines = 0;
@@ -76,6 +77,20 @@ TEST(DoctorCli, TheTableFitsEightyColumnsOnOneScreen) {
     }
     EXPECT_LE(lines, 50u) << done.output;
   }
+}
+
+TEST(DoctorCli, ADecisionEndpointIsAskedWhatItCanBeHeldTo) {
+  seat::FakeOptions ill;
+  ill.answers = {seat::AnswerFault::ReadsIds};
+  const auto server = FakeServer::start(ServerKind::SystemOne, ill);
+  ASSERT_TRUE(server);
+  const Finished done = doctor({"systemone:" + server->address()});
+  EXPECT_EQ(done.ending.code, 1) << done.errors;
+  EXPECT_NE(flat(done.output).find(" ids finding under the id of the right answer: a probability "),
+            std::string::npos)
+      << done.output;
+  EXPECT_NE(flat(done.output).find(" native do not believe see ids "), std::string::npos)
+      << done.output;
 }
 
 TEST(DoctorCli, JsonIsOneStrictDocument) {

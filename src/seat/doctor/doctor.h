@@ -17,7 +17,7 @@ namespace deem::seat {
 /// What one probe of a seat found.
 struct ProbeResult {
   enum class Verdict { Ok, Finding, NotMeasured };
-  std::string name{};  // "logprobs"; the list of them: kProbes
+  std::string name{};  // "logprobs"; the lists of them: kProbes, kNativeProbes
   Verdict verdict = Verdict::NotMeasured;
   std::string says{};                 // the evidence with its numbers, or why it is not measured
   std::string direction{};            // how a finding errs: "false comfort": figures look better or
@@ -33,9 +33,13 @@ inline constexpr std::string_view kProbes[] = {
     "identity", "answers", "shape", "tokenizer",   "template",     "letters",  "depth",
     "logprobs", "repeat",  "mixed", "speculation", "prefix-cache", "overlong", "residency"};
 
+/// The same of an endpoint that answers decisions itself.
+inline constexpr std::string_view kNativeProbes[] = {"identity", "answers", "ids",   "company",
+                                                     "repeat",   "overlong", "errors"};
+
 /// One way of reading answers off this seat.
 struct ReadingAdvice {
-  std::string name{};  // letters, likelihood, written
+  std::string name{};  // letters, likelihood, written; or native alone
   bool supported = false;
   bool believed = false;  // supported, and no probe speaks against it
   std::string why{};      // what speaks against it, or what supports it
@@ -44,7 +48,7 @@ struct ReadingAdvice {
 struct Diagnosis {
   Identity identity{};
   std::optional<Capabilities> capabilities{};
-  std::vector<ProbeResult> probes{};  // as kProbes
+  std::vector<ProbeResult> probes{};  // as kProbes, or kNativeProbes
   std::vector<ReadingAdvice> readings{};
   int requests = 0;  // decisions and texts asked, beside what the adapter asks by itself
   double took_s = 0;

@@ -143,6 +143,11 @@ Result<Diagnosis> examine(Seat& seat, const DoctorOptions& options,
   if (!identity) return fail(identity.error());
   session.out.identity = std::move(*identity);
   Diagnosis& out = session.out;
+  if (is_native_kind(out.identity.kind)) {
+    examine_native(session, progress);
+    out.took_s = Seconds(Clock::now() - began).count();
+    return std::move(out);
+  }
   for (const auto& [name, run] : kRuns) {
     if (!stop.stop_requested() && progress) progress(name);
     ProbeResult result = stop.stop_requested() ? ProbeResult{} : run(session);

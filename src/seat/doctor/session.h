@@ -123,4 +123,7 @@ ProbeResult probe_prefix_cache(Session& session);
 ProbeResult probe_overlong(Session& session);
 ProbeResult probe_residency(Session& session);
 
+/// Every probe of an endpoint that answers decisions itself (kNativeProbes), and the advice.
+void examine_native(Session& session, const std::function<void(std::string_view)>& progress);
+
 }  // namespace deem::seat

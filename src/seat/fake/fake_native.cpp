@@ -52,12 +52,16 @@ class FakeNative : public FakeDialect {
         asked.empty()) {
       return error(422, "value_error", "Field required");
     }
-    if (static_cast<std::int64_t>(state->as_string().size()) > options_.context) {
+    if (!is_served(request)) return error(404, "model_not_found", "no such model");
+    const bool over = static_cast<std::int64_t>(state->as_string().size()) > options_.context;
+    if (over && !has(AnswerFault::CutsState)) {
       return error(413, "tokens_exceeded",
                    "the state does not fit the context of " + std::to_string(options_.context));
     }
     std::vector<Json> answers;
-    for (const Asked& one : asked) answers.push_back(make_answer(state->as_string(), one, request));
+    for (const Asked& one : asked) {
+      answers.push_back(make_answer(state->as_string(), one, asked, request));
+    }
     Json usage = systemone_ || !options_.sglang_form
                      ? Json::object({{"input_tokens", 40 * static_cast<int>(asked.size())},
                                      {"output_tokens", 0}})
@@ -166,8 +170,9 @@ class FakeNative : public FakeDialect {
     } else if (!systemone_ && questions->is_array()) {
       for (const Json& question : questions->items()) out.push_back(read_listed(question));
     }
-    const bool all = std::ranges::all_of(out, [](const Asked& one) {
-      return !one.id.empty() && !one.instructions.empty() && !one.names.empty();
+    const bool all = std::ranges::all_of(out, [this](const Asked& one) {
+      return !one.id.empty() && !one.instructions.empty() &&
+             (!one.names.empty() || has(AnswerFault::TakesAnything));
     });
     return all ? out : std::vector<Asked>();
   }
@@ -212,6 +217,7 @@ class FakeNative : public FakeDialect {
       if (has(AnswerFault::Rounded)) value = std::round(value * 100) / 100;
       out.emplace_back(asked.names[i], value);
     }
+    if (out.empty()) return out;
     if (has(AnswerFault::NullOption)) out[0].second = Json();
     if (has(AnswerFault::NanOption)) out[0].second = std::numeric_limits<double>::quiet_NaN();
     if (has(AnswerFault::TextOption)) out[0].second = "0.5";
@@ -236,7 +242,17 @@ class FakeNative : public FakeDialect {
     return out;
   }
 
-  Json make_answer(const std::string& state, const Asked& asked, const FakeRequest&) const {
+  /// How much of the likeliest option's probability goes to another.
+  double shifted(const Asked& asked, const std::vector<Asked>& all,
+                 const FakeRequest& request) const {
+    if (has(AnswerFault::ReadsIds) && asked.id != "q1") return 0.3;
+    if (has(AnswerFault::ReadsCompany) && all.size() > 1) return 0.3;
+    if (has(AnswerFault::Jitters)) return 0.2 * static_cast<double>(request.traffic.asked % 3);
+    return 0;
+  }
+
+  Json make_answer(const std::string& state, const Asked& asked, const std::vector<Asked>& all,
+                   const FakeRequest& request) const {
     if (has(AnswerFault::NullAnswer)) return {};
     const bool noul = asked.type == "noul";
     const bool sglang = !systemone_ && options_.sglang_form;
@@ -246,7 +262,13 @@ class FakeNative : public FakeDialect {
     Json out = Json::object({{"type", type}});
     if (is_list()) out.set("name", answer_id(asked.id));
     if (has(AnswerFault::Declined)) return out;
-    const std::vector<double> p = probabilities(state, asked);
+    std::vector<double> p = probabilities(state, asked);
+    if (!p.empty()) {
+      const auto best = std::ranges::max_element(p);
+      const double shift = shifted(asked, all, request) * *best;
+      *best -= shift;
+      (best == p.begin() ? p.back() : p.front()) += shift;
+    }
     const auto options = spoil(asked, p);
     if (noul && !sglang) {
       const bool gone = has(AnswerFault::MissingOption);
@@ -258,7 +280,7 @@ class FakeNative : public FakeDialect {
     if (asked.type == "score") {
       double level = 0;
       for (std::size_t i = 0; i < p.size(); ++i) level += static_cast<double>(i) * p[i];
-      out.set("score", level);
+      out.set("score", level + (has(AnswerFault::ScoreDiffers) ? 0.5 : 0));
     }
     if (!noul && !has(AnswerFault::NoConfidence)) out.set("confidence", 0.5);
     const double mass = has(AnswerFault::LowMass) ? 1e-6 : 0.9;
@@ -269,7 +291,7 @@ class FakeNative : public FakeDialect {
   }
 
   std::string name_choice(const Asked& asked, const std::vector<double>& p) const {
-    if (has(AnswerFault::ChoiceUnknown)) return "none of these";
+    if (has(AnswerFault::ChoiceUnknown) || p.empty()) return "none of these";
     const auto best =
         has(AnswerFault::ChoiceDiffers) ? std::ranges::min_element(p) : std::ranges::max_element(p);
     return asked.names[static_cast<std::size_t>(best - p.begin())];

@@ -97,7 +97,7 @@ struct FaultRule {
   bool everywhere = false;
 };
 
-/// Ways a decision endpoint's answer goes wrong, all of the time. Those after Duplicate are none.
+/// Ways a decision endpoint's answer goes wrong, all of the time. Those after CutsState are none.
 enum class AnswerFault {
   RenamedId,      // the answers stand under other ids
   NoAnswers,      // "answers" is empty
@@ -116,6 +116,12 @@ enum class AnswerFault {
   ChoiceUnknown,  // names no option
   LowMass,        // the labels' mass is a millionth
   Duplicate,      // one option twice
+  ScoreDiffers,   // the score is not what its levels' probabilities say
+  ReadsIds,       // a question's id changes its answer
+  ReadsCompany,   // so do the others of its request
+  Jitters,        // so does when it is asked
+  TakesAnything,  // a choice without options is answered
+  CutsState,      // an over-long state is answered, with the count of what was read
   Rounded,        // to two decimals
   Reordered,      // answers and options from the last to the first
   ExtraOption,    // one more option, at 0

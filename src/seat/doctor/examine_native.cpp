@@ -1,0 +1,312 @@
+// What the answers of a decision endpoint can be trusted for: it makes its own prompts, so only
+// what it says can be held against itself.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "base/text.h"
+#include "decision/native.h"
+#include "decision/readout.h"
+#include "seat/doctor/session.h"
+
+namespace deem::seat {
+namespace {
+
+using decision::QuestionType;
+using decision::VoidCause;
+using Question = DecideRequest::Question;
+using Probs = std::vector<double>;
+
+constexpr std::string_view kReading = "native";
+/// More than this between two answers to one question is a finding: the tolerance of the public
+/// conformance suite for what must not depend on ids, order and company.
+constexpr double kApart = 0.05;
+
+Question choice(std::string id) {
+  return {.id = std::move(id),
+          .question = {.type = QuestionType::Choice,
+                       .instructions = "When does the ferry leave?",
+                       .question = {},
+                       .options = {{.key = "eight", .description = "at eight"},
+                                   {.key = "nine", .description = "at nine"},
+                                   {.key = "noon", .description = "at noon"}}}};
+}
+Question noul(std::string id) {
+  return {.id = std::move(id),
+          .question = {.type = QuestionType::Noul,
+                       .instructions = "The café on board is open.",
+                       .question = {},
+                       .options = {{.key = "yes"}, {.key = "no"}}}};
+}
+Question score(std::string id) {
+  return {.id = std::move(id),
+          .question = {.type = QuestionType::Score,
+                       .instructions = "How early does the ferry leave?",
+                       .question = {},
+                       .options = {{.key = "0", .description = "before seven"},
+                                   {.key = "1", .description = "between seven and ten"},
+                                   {.key = "2", .description = "after ten"}}}};
+}
+
+/// What the probes share.
+struct Native {
+  Session& session;
+  std::string broken = {};  // why the choice has no answer to hold others against; "": it has
+  Probs first = {};         // of the choice alone
+
+  DecideRequest request(std::vector<Question> questions) const {
+    return {.state = session.question(0).substr(0, session.question(0).find("\n\nQuestion:")),
+            .questions = std::move(questions)};
+  }
+  Result<DecideReply> ask(std::vector<Question> questions) const {
+    ++session.out.requests;
+    return session.seat.decide(request(std::move(questions)), session.schedule());
+  }
+};
+
+/// Probabilities of one answer, or why there are none.
+Result<Probs> read(const DecideReply& reply, std::size_t i, const Question& asked) {
+  const auto& answer = reply.answers.at(i);
+  const auto& question = asked.question;
+  const VoidCause cause = judge_native(answer, question.type, question.options.size(),
+                                       decision::LettersRule{}.min_mass);
+  if (cause != VoidCause::None) {
+    return fail(Error::Code::Corrupt, std::string(to_string(cause)));
+  }
+  Probs given;
+  for (const auto& p : answer.probs) given.push_back(*p);
+  return decision::native_probs(given, answer.choice, question.options.size());
+}
+
+Result<Probs> read(const Result<DecideReply>& reply, std::size_t i, const Question& asked) {
+  if (!reply) return fail(reply.error());
+  return read(*reply, i, asked);
+}
+
+double apart(const Probs& a, const Probs& b) {
+  double most = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    most = std::max(most, std::abs(a[i] - b[i]));
+  return most;
+}
+
+std::string shown(const Error& error) { return printable(error.message, 200); }
+
+/// score against Σ i·p, as far as rounding lets them part (jevcompat's tolerance).
+void check_score(const DecideReply& reply, const Question& asked, Probe& probe) {
+  const auto& answer = reply.answers[0];
+  if (!answer.score) return;
+  Probs given;
+  for (const auto& p : answer.probs) given.push_back(*p);
+  const double n = static_cast<double>(given.size());
+  const double slack = 0.02 + decision::printed_step(given) * (1 + n * (n - 1) / 2);
+  const double expected = decision::expectation(given);
+  if (std::abs(*answer.score - expected) <= slack) return;
+  probe.find(fmt::format("score {:.3f} where its own probabilities of {} levels say {:.3f}",
+                         *answer.score, asked.question.options.size(), expected),
+             "", {});
+}
+
+ProbeResult probe_native_answers(Native& native) {
+  Probe probe("answers");
+  double step = 1;
+  for (const auto& [name, asked] :
+       {std::pair{"choice", choice("q1")}, std::pair{"noul", noul("q1")},
+        std::pair{"score", score("q1")}}) {
+    const auto reply = native.ask({asked});
+    const auto probs = read(reply, 0, asked);
+    if (!probs) {
+      const std::string why = std::string(name) + ": " + shown(probs.error());
+      if (asked.question.type == QuestionType::Choice) native.broken = why;
+      probe.find(why, "false alarm", {kReading});
+      continue;
+    }
+    Probs given;
+    for (const auto& p : reply->answers[0].probs) given.push_back(*p);
+    step = std::min(step, decision::printed_step(given));
+    if (asked.question.type == QuestionType::Choice) native.first = *probs;
+    if (asked.question.type == QuestionType::Score) check_score(*reply, asked, probe);
+    if (reply->usage.served_model) probe.note("served_model", *reply->usage.served_model);
+    if (reply->answers[0].label_mass) probe.note("label_mass", *reply->answers[0].label_mass);
+  }
+  if (!probe.found()) probe.well("choice, noul and score: options, sums and choices hold");
+  if (step < 1) probe.note("step", step);
+  if (step >= 0.01 && step < 1) {
+    probe.advise("printed in steps of 0.01, so 0 and 1 occur and log loss hangs on its clip");
+  }
+  return probe.close();
+}
+
+/// One question again, otherwise: its probabilities must not move.
+struct Again {
+  const char* how;
+  std::vector<Question> questions;
+  std::size_t at = 0;  // of the choice among them
+};
+
+ProbeResult compare(Native& native, std::string_view name, const std::vector<Again>& ways,
+                    std::string_view spoils) {
+  Probe probe(name);
+  double most = 0;
+  for (const Again& way : ways) {
+    const auto probs = read(native.ask(way.questions), way.at, way.questions[way.at]);
+    if (!probs) {
+      probe.find(std::string(way.how) + ": " + shown(probs.error()), "false alarm", {kReading});
+      continue;
+    }
+    const double moved = apart(*probs, native.first);
+    most = std::max(most, moved);
+    if (moved > kApart) {
+      probe.find(fmt::format("{}: a probability moves by {:.2f}", way.how, moved), "false comfort",
+                 {spoils});
+    }
+  }
+  if (!probe.found()) probe.well(fmt::format("within {:.4f}", most));
+  probe.note("apart", most);
+  return probe.close();
+}
+
+ProbeResult probe_ids(Native& native) {
+  return compare(native, "ids",
+                 {{"under the id of the right answer", {choice("nine")}},
+                  {"under a long id", {choice("Zq_7f3.question-about-departure")}}},
+                 kReading);
+}
+
+ProbeResult probe_company(Native& native) {
+  return compare(native, "company",
+                 {{"with two others behind it", {choice("q1"), noul("q2"), score("q3")}},
+                  {"with two others before it", {score("q2"), noul("q3"), choice("q1")}, 2}},
+                 kReading);
+}
+
+ProbeResult probe_native_repeat(Native& native) {
+  Probe probe("repeat");
+  double again = 0, crowd = 0;
+  std::string failed;
+  const auto hold = [&](const Result<DecideReply>& reply, double& most) {
+    const auto probs = read(reply, 0, choice("q1"));
+    if (!probs) {
+      failed = shown(probs.error());
+    } else {
+      most = std::max(most, apart(*probs, native.first));
+    }
+  };
+  constexpr int kTimes = 4;
+  for (int i = 0; i < kTimes; ++i) hold(native.ask({choice("q1")}), again);
+  std::vector<std::optional<Result<DecideReply>>> replies(
+      static_cast<std::size_t>(std::max(1, native.session.options.crowd)));
+  native.session.out.requests += static_cast<int>(replies.size());
+  {
+    std::vector<std::jthread> threads;
+    for (auto& reply : replies) {
+      threads.emplace_back([&] {
+        reply =
+            native.session.seat.decide(native.request({choice("q1")}), native.session.schedule());
+      });
+    }
+  }
+  for (const auto& reply : replies) hold(*reply, crowd);
+  if (!failed.empty()) probe.find("not always answered: " + failed, "false alarm", {kReading});
+  if (again > kApart) {
+    probe.find(fmt::format("asked again: a probability moves by {:.2f}", again), "false comfort",
+               {kReading});
+  }
+  if (crowd > kApart) {
+    probe.find(fmt::format("{} in flight: a probability moves by {:.2f}", replies.size(), crowd),
+               "false comfort", {kReading});
+  }
+  if (!probe.found()) {
+    probe.well(fmt::format("5 times: within {:.4f}; {} in flight: within {:.4f}", again,
+                           replies.size(), crowd));
+  }
+  probe.note("again", again);
+  probe.note("crowd", crowd);
+  return probe.close();
+}
+
+ProbeResult probe_native_overlong(Native& native) {
+  Probe probe("overlong");
+  const std::int64_t tokens = native.session.options.blind_tokens;
+  DecideRequest request = native.request({choice("q1")});
+  for (std::int64_t i = 0; i < tokens; ++i) request.state += i % 2 == 0 ? " tide" : " rose";
+  ++native.session.out.requests;
+  const auto reply = native.session.seat.decide(request, native.session.schedule());
+  if (!reply && reply.error().code == Error::Code::BadInput) {
+    probe.well("refuses: " + printable(reply.error().message, 100));
+  } else if (!reply) {
+    probe.skip(shown(reply.error()));
+  } else if (const auto& count = reply->usage.prompt_tokens; !count || *count <= 0) {
+    probe.skip(fmt::format("answers {} tokens or more and does not tell what it read", tokens));
+  } else if (*count < tokens) {
+    probe.find(
+        fmt::format("cuts silently: of {} tokens or more it read {}, and answered", tokens, *count),
+        "false comfort", {kReading});
+  } else {
+    probe.well(fmt::format("reads a state of {} tokens whole", *count));
+  }
+  return probe.close();
+}
+
+/// A question that can not be answered must be refused, not answered.
+ProbeResult probe_errors(Native& native) {
+  Probe probe("errors");
+  Question empty = choice("q1");
+  empty.question.options.clear();
+  const auto reply = native.ask({empty});
+  if (reply) {
+    probe.find("answers a choice without options", "false comfort", {});
+  } else if (reply.error().code == Error::Code::BadInput) {
+    probe.well("refuses a choice without options: " + printable(reply.error().message, 120));
+  } else {
+    probe.find("a choice without options is no bad request there: " + shown(reply.error()), "", {});
+  }
+  return probe.close();
+}
+
+using Run = ProbeResult (*)(Native&);
+constexpr std::pair<std::string_view, Run> kRuns[] = {
+    {"answers", probe_native_answers},   {"ids", probe_ids},
+    {"company", probe_company},          {"repeat", probe_native_repeat},
+    {"overlong", probe_native_overlong}, {"errors", probe_errors}};
+
+ReadingAdvice advise(const Native& native, const Diagnosis& from) {
+  ReadingAdvice out{.name = std::string(kReading), .supported = native.broken.empty()};
+  out.why = native.broken.empty() ? "the endpoint's own probabilities" : native.broken;
+  std::string found;
+  for (const ProbeResult& probe : from.probes) {
+    if (std::ranges::find(probe.spoils, kReading) == probe.spoils.end()) continue;
+    found += (found.empty() ? "" : ", ") + probe.name;
+  }
+  if (out.supported && !found.empty()) out.why = "see " + found;
+  out.believed = out.supported && found.empty();
+  return out;
+}
+
+}  // namespace
+
+void examine_native(Session& session, const std::function<void(std::string_view)>& progress) {
+  Diagnosis& out = session.out;
+  if (progress) progress("identity");
+  out.probes.push_back(probe_identity(session));
+  if (auto can = session.seat.capabilities()) out.capabilities = std::move(*can);
+  Native native{.session = session};
+  for (const auto& [name, run] : kRuns) {
+    const bool stopped = session.stop.stop_requested();
+    if (!stopped && progress) progress(name);
+    const bool stands_on_first = name == "ids" || name == "company" || name == "repeat";
+    ProbeResult result = stopped ? ProbeResult{}
+                         : stands_on_first && !native.broken.empty()
+                             ? not_measured(name, native.broken)
+                             : run(native);
+    if (session.stop.stop_requested()) result = not_measured(name, "interrupted");
+    out.probes.push_back(std::move(result));
+  }
+  if (!session.stop.stop_requested()) compare_identity(session, out.probes.front());
+  if (auto& spoils = out.probes.front().spoils; !spoils.empty()) spoils = {std::string(kReading)};
+  out.readings.push_back(advise(native, out));
+}
+
+}  // namespace deem::seat
