@@ -2,6 +2,7 @@
 #include "seat/doctor/doctor.h"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <optional>
 
@@ -272,6 +273,25 @@ TEST(Doctor, AServerThatTakesNoHighTemperatureHasNoFindingForIt) {
   EXPECT_NE(probe.says.find("raw or processed"), std::string::npos) << probe.says;
   for (const ProbeResult& one : diagnosis.probes)
     EXPECT_NE(one.verdict, Verdict::Finding) << one.name << ": " << one.says;
+}
+
+// As a model without a chat template does: what leads position 0 changes by rounding, and no
+// letter has much of it.
+TEST(Doctor, AnotherCauseOfAModelsOwnIsNoDrift) {
+  std::atomic<int> turn = 0;
+  const Scripted server([&](const codec::Json& body) {
+    if (prompt_bytes(body) > 5'000) return refusal("at most 4096 tokens");
+    const bool even = turn++ % 2 == 0;
+    net::ServerReply reply;
+    reply.body = std::string(R"({"model":"m","choices":[{"message":{"content":""},"logprobs":{
+        "content":[{"token":")") +
+                 (even ? "State" : "Case") + R"(","logprob":-1.5,"top_logprobs":[
+        {"token":"State","logprob":-1.5},{"token":"Case","logprob":-1.5},{"token":"A","logprob":-5},
+        {"token":"B","logprob":-6},{"token":"C","logprob":-7}]}]}}]})";
+    return reply;
+  });
+  const ProbeResult probe = probe_of(server.diagnosis(), "repeat");
+  EXPECT_EQ(probe.verdict, Verdict::Ok) << probe.says;
 }
 
 TEST(Doctor, NumbersBeyondAllBoundsLeaveTheJsonStrict) {

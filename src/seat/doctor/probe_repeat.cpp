@@ -32,7 +32,7 @@ void widen(Difference& to, Difference by) {
 /// Readings of one prompt compared with the first of them that is none of the void ones.
 struct Compared {
   Difference most;
-  std::size_t read = 0, failed = 0, odd = 0;  // odd: void where the reference is not
+  std::size_t read = 0, failed = 0, odd = 0;  // odd: no numbers where the reference has them
   std::string why;                            // of the first failed or odd one
 };
 
@@ -45,7 +45,7 @@ void compare(const LettersReading& reference, const Result<PositionReply>& reply
   }
   const LettersReading reading = read(*reply);
   ++out.read;
-  if (reading.cause != reference.cause) {
+  if (is_numberless(reading.cause) && !is_numberless(reference.cause)) {
     ++out.odd;
     if (out.why.empty()) out.why = to_string(reading.cause);
   }
@@ -65,7 +65,7 @@ void judge(const Compared& compared, std::string_view what, Probe& probe) {
         "false alarm", {"letters"});
   } else if (compared.odd > 0) {
     probe.find(
-        fmt::format("{}: {} of {} read otherwise ({})", what, compared.odd, asked, compared.why),
+        fmt::format("{}: {} of {} have no numbers ({})", what, compared.odd, asked, compared.why),
         "false comfort", {"letters"});
   } else if (compared.most.probability > kDrift) {
     probe.find(fmt::format("{}: {} apart", what, shown(compared.most)), "false comfort",

@@ -38,14 +38,6 @@ constexpr Item kItems[] = {
      {"it went to the old address", "it was too heavy", "nobody paid", "it was lost"}},
 };
 
-/// Whether a reading is void because its numbers are none, whatever the model thinks.
-bool is_numberless(decision::VoidCause cause) {
-  using enum decision::VoidCause;
-  constexpr decision::VoidCause kCauses[] = {NoLogprobs, AllZeroLogprobs,     SentinelLogprob,
-                                             NotANumber, ProbabilityAboveOne, NotFinite};
-  return std::ranges::find(kCauses, cause) != std::end(kCauses);
-}
-
 double probability(const std::optional<double>& logprob) {
   return logprob && std::isfinite(*logprob) ? std::exp(*logprob) : 0;
 }
@@ -167,6 +159,13 @@ std::vector<Result<PositionReply>> Session::ask_together(
   }
   for (const auto& reply : replies) count(reply);
   return replies;
+}
+
+bool is_numberless(decision::VoidCause cause) {
+  using enum decision::VoidCause;
+  constexpr decision::VoidCause kCauses[] = {NoLogprobs, AllZeroLogprobs,     SentinelLogprob,
+                                             NotANumber, ProbabilityAboveOne, NotFinite};
+  return std::ranges::find(kCauses, cause) != std::end(kCauses);
 }
 
 decision::LettersReading read(const PositionReply& reply) {

@@ -91,6 +91,9 @@ class Session {
 
 decision::LettersReading read(const PositionReply& reply);
 
+/// Whether a reading is void because its numbers are none, whatever the model thinks.
+bool is_numberless(decision::VoidCause cause);
+
 /// Of two readings of the same letters: the most that a probability differs by, and the most that a
 /// logprob does where both have one over −12. A letter without a number has probability 0.
 struct Difference {
