@@ -275,7 +275,9 @@ Result<std::vector<BoardInfo>> choose_boards(std::vector<BoardInfo> boards,
     const auto found = std::ranges::find_if(boards, matches);
     if (found == boards.end()) {
       return fail(Error::Code::BadInput,
-                  "board " + shown + ": not on this box; deem board list shows which are");
+                  "board " + shown +
+                      (boards.empty() ? ": no board can be read here; deem board list says why"
+                                      : ": not on this box; deem board list shows which are"));
     }
     if (std::ranges::count_if(boards, matches) > 1) {
       return fail(Error::Code::BadInput, "board " + shown + ": fits several; name its UUID");

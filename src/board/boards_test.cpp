@@ -215,6 +215,13 @@ struct ChooseCase {
   std::vector<std::string> typed;
   const char* says;  // the ids that were chosen, or a part of the error
 };
+TEST(ChooseBoardsOfNone, SaysThatNoneCanBeRead) {
+  const auto chosen = choose_boards({}, std::vector<std::string>{"GPU-aa"});
+  ASSERT_FALSE(chosen);
+  EXPECT_EQ(chosen.error().message,
+            "board GPU-aa: no board can be read here; deem board list says why");
+}
+
 class ChooseBoards : public testing::TestWithParam<ChooseCase> {};
 
 TEST_P(ChooseBoards, TakesThoseNamedByIdOrAddress) {

@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -23,7 +25,7 @@ struct CompareFlags {
   std::vector<std::string> paths, columns, gates, costs;
   std::string base, format = "text";
   std::size_t disagreements = 10;
-  bool force = false, any_harness = false;
+  bool force = false, any_harness = false, any_cache = false;
 };
 
 /// One run's rows and the columns that can be compared.
@@ -206,8 +208,9 @@ std::optional<double> joules_of(const Source& source, const std::string& arm) {
 report::CompareReport make_report(const std::vector<Source>& sources,
                                   const std::vector<std::pair<Side, Side>>& pairs,
                                   const std::vector<score::Gate>& gates,
-                                  const std::vector<Price>& prices) {
+                                  const std::vector<Price>& prices, bool any_cache) {
   report::CompareReport out;
+  std::set<std::array<std::string, 4>> shown_arms;  // of pairs whose joules stand there
   const auto shown = [&](const Side& side) {
     const std::string name = printable(side.name.text(), 200);
     return sources.size() > 1 ? printable(sources[side.source].path, 200) + "  " + name : name;
@@ -225,8 +228,17 @@ report::CompareReport make_report(const std::vector<Source>& sources,
                            &of_b = energy_of(sources[b.source]);
     pair.joules = score::compare_joules({of_a, a.name.arm}, {of_b, b.name.arm});
     pair.told_joules = tells_energy(sources[a.source]) || tells_energy(sources[b.source]);
+    const std::string &path_a = sources[a.source].path, &path_b = sources[b.source].path;
+    pair.joules_shown =
+        !shown_arms.insert({path_a, a.name.arm, path_b, b.name.arm}).second && pair.told_joules;
+    // Readings of one run, or other readings, have unlike prompts by design.
+    if (a.source != b.source && a.name.reading == b.name.reading)
+      pair.unlike_work = score::unlike_caches(pair.result.all);
+    const std::string refused =
+        pair.unlike_work.empty() || any_cache ? "" : pair.unlike_work + "; --any-cache";
     for (const score::Gate& gate : gates) {
-      pair.gates.emplace_back(gate, score::check_gate(gate, pair.result.all, &pair.joules.all));
+      pair.gates.emplace_back(gate,
+                              score::check_gate(gate, pair.result.all, &pair.joules.all, refused));
     }
     p.push_back(pair.result.all.p);
     out.pairs.push_back(std::move(pair));
@@ -258,6 +270,9 @@ report::CompareReport make_report(const std::vector<Source>& sources,
   for (const Source& source : sources) {
     for (std::string& note : report::noise_notes(source.probes)) {
       out.notes.push_back((sources.size() > 1 ? source.path + ": " : "") + std::move(note));
+    }
+    for (const std::string& note : energy_of(source).notes) {
+      out.notes.push_back((sources.size() > 1 ? source.path + ": " : "") + note);
     }
   }
   return out;
@@ -309,6 +324,8 @@ int run_compare(const Args& args) {
   app.add_flag("--force", flags.force, "pair runs of different kits, versions or harnesses too");
   app.add_flag("--any-harness", flags.any_harness,
                "pair runs whose harness differs or is not told");
+  app.add_flag("--any-cache", flags.any_cache,
+               "gates on times and joules though one server had more prompts in its cache");
   app.add_option("--format", flags.format, "text, md or json");
   if (const auto code = parse(app, args)) return *code;
   const auto format = parse_document_format(flags.format);
@@ -349,7 +366,7 @@ int run_compare(const Args& args) {
     return report_error(same.error());
   const auto pairs = make_pairs(sources, flags);
   if (!pairs) return report_error(pairs.error());
-  report::CompareReport report = make_report(sources, *pairs, gates, prices);
+  report::CompareReport report = make_report(sources, *pairs, gates, prices, flags.any_cache);
   report.disagreements = flags.disagreements;
   std::ranges::move(notes, std::back_inserter(report.notes));
   if (Result<void> printed = print_document(report, *format); !printed)

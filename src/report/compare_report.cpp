@@ -101,9 +101,18 @@ std::vector<std::string> sentences(const PairReport& pair, std::size_t pairs) {
     out.push_back(
         fmt::format("p adjusted for {} comparisons (Holm): {}", pairs, p_value(pair.holm_p)));
   }
+  if (!pair.unlike_work.empty()) out.push_back(pair.unlike_work);
   for (const auto& [gate, result] : pair.gates) out.push_back(gate_sentence(gate, result));
-  if (pair.told_joules) std::ranges::move(joules_sentences(pair.joules), std::back_inserter(out));
+  if (pair.told_joules && pair.joules_shown && pair.joules.all.b) {
+    out.push_back("net joules: these are the arms' above");
+  } else if (pair.told_joules)
+    std::ranges::move(joules_sentences(pair.joules), std::back_inserter(out));
   return out;
+}
+
+/// An arm's joules are of all its readings: one table for the pairs of two arms.
+std::vector<NamedCells> energy_lines(const PairReport& pair) {
+  return pair.joules_shown ? std::vector<NamedCells>() : joules_lines(pair.joules);
 }
 
 std::vector<std::string> frontier_sentences(const CompareReport& report) {
@@ -164,6 +173,8 @@ Json to_json(const Comparison& c) {
   out.set("median_b_s", known(c.median_b));
   out.set("p95_a_s", known(c.p95_a));
   out.set("p95_b_s", known(c.p95_b));
+  out.set("cached_share_a", known(c.cached_a));
+  out.set("cached_share_b", known(c.cached_b));
   return out;
 }
 
@@ -176,6 +187,7 @@ Json to_json(const PairReport& pair) {
   out.set("tasks", std::move(tasks));
   out.set("all", to_json(pair.result.all));
   out.set("holm_p", pair.holm_p);
+  out.set("unlike_work", pair.unlike_work.empty() ? Json() : Json(pair.unlike_work));
   Json gates = Json::array();
   for (const auto& [gate, result] : pair.gates) {
     Json one = Json::object();
@@ -255,7 +267,7 @@ std::string as_text(const CompareReport& report, std::size_t width, bool colour)
     for (const Comparison* c : lines_of(pair)) {
       out += line(task_name(*c), cost_cells(*c), kCost);
     }
-    const std::vector<NamedCells> energy = joules_lines(pair.joules);
+    const std::vector<NamedCells> energy = energy_lines(pair);
     if (!energy.empty()) out += "\n" + dim(line("net J/decision", kJoulesHead, kJoules));
     for (const auto& [name, cells] : energy) out += line(name, cells, kJoules);
     out += "\n";
@@ -289,7 +301,7 @@ std::string as_markdown(const CompareReport& report) {
     for (const Comparison* c : lines_of(pair)) {
       markdown_row(out, task_name(*c), cost_cells(*c));
     }
-    const std::vector<NamedCells> energy = joules_lines(pair.joules);
+    const std::vector<NamedCells> energy = energy_lines(pair);
     if (!energy.empty()) {
       out += "\nNet joules a decision:\n\n";
       markdown_head(out, kJoulesHead);

@@ -18,7 +18,9 @@ struct PairReport {
   double holm_p = 1;  // of `result.all`, adjusted for all pairs
   std::vector<std::pair<score::Gate, score::GateResult>> gates = {};
   score::ComparedJoules joules = {};
-  bool told_joules = false;  // a run says something of its joules, if only why it has none
+  bool told_joules = false;      // a run says something of its joules, if only why it has none
+  bool joules_shown = false;     // by a pair before it of the same two arms
+  std::string unlike_work = {};  // why times and joules are not of the same work; "" where they are
 };
 
 /// A column by what it costs and what it gives.

@@ -154,6 +154,7 @@ Json to_json(const Figures& f) {
   out.set("group", f.group);
   out.set("prompt_tokens", known(f.prompt_tokens));
   out.set("cached_tokens", known(f.cached_tokens));
+  out.set("cached_whole", count(f.cached_whole));
   out.set("output_tokens", known(f.output_tokens));
   out.set("tokens_unknown", count(f.tokens_unknown));
   if (f.stuck_position) {

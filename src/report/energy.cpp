@@ -105,25 +105,28 @@ ProbeTable watts_table(const std::vector<Line>& lines) {
 
 ProbeTable price_table(const std::vector<Line>& lines, const EnergyPrice& price) {
   ProbeTable out{.title = "Cost of 1,000 decisions",
-                 .says = "By net joules where they are valid, else by gross ones.",
+                 .says = "By net and by gross joules; ? marks what is not valid.",
                  .header = {"arm", "task"},
                  .names = 2};
   const auto add = [&](std::optional<double> per_kwh, const char* head) {
-    if (per_kwh) out.header.push_back(fmt::format(fmt::runtime(head), *per_kwh));
+    if (!per_kwh) return;
+    out.header.push_back(fmt::format(fmt::runtime(head), *per_kwh));
+    out.header.emplace_back("gross");
   };
-  add(price.per_kwh, "at {}/kWh");
-  add(price.grams_per_kwh, "g CO2 at {} g/kWh");
-  out.header.emplace_back("by");
+  add(price.per_kwh, "at {}/kWh: net");
+  add(price.grams_per_kwh, "g CO2 at {} g/kWh: net");
+  const auto cell = [](std::optional<double> joules, double per_kwh, bool valid) {
+    if (!joules) return std::string("–");
+    return fmt::format("{:.3g}{}", score::per_thousand_decisions(*joules, per_kwh),
+                       valid ? "" : "?");
+  };
   for (const auto& [arm, what, f] : lines) {
-    const std::optional<PricedJoules> by = priced(*f);
     std::vector<std::string> cells = {arm, what};
     for (const std::optional<double>& per_kwh : {price.per_kwh, price.grams_per_kwh}) {
       if (!per_kwh) continue;
-      cells.push_back(
-          by ? fmt::format("{:.3g}", score::per_thousand_decisions(by->per_decision, *per_kwh))
-             : "–");
+      cells.push_back(cell(f->net_per_decision(), *per_kwh, f->net_valid()));
+      cells.push_back(cell(f->gross_per_decision(), *per_kwh, f->gross_valid()));
     }
-    cells.push_back(by ? to_string(*by) : "–");
     out.rows.push_back(std::move(cells));
   }
   return out;

@@ -70,20 +70,20 @@ TEST(EnergyText, TheColumnIsNetAndMarksWhatIsNotValid) {
   }
 }
 
-TEST(EnergyText, APriceIsByNetJoulesWhereTheyAreValidElseByGross) {
+TEST(EnergyText, APriceIsByNetAndByGrossJoules) {
   // 500 J a decision: 500 000 / 3.6e6 kWh for 1,000 decisions; gross 600 J.
   const EnergyPrice price{.per_kwh = 0.36, .grams_per_kwh = 360};
   const Heading valid = heading_with(hand_made_joules("a", "t"), price);
   const auto tables = energy_tables(valid);
   ASSERT_EQ(tables.size(), 3U);
-  EXPECT_EQ(tables[2].rows.at(0), (std::vector<std::string>{"a", "t", "0.05", "50", "net"}));
+  EXPECT_EQ(tables[2].rows.at(0), (std::vector<std::string>{"a", "t", "0.05", "0.06", "50", "60"}));
   record::PowerFile power = hand_made_power("a", "t");
   power.segments[0].marks.erase(power.segments[0].marks.begin(),
                                 power.segments[0].marks.begin() + 2);  // idle before
   RunJoules run = hand_made_joules("a", "t");
   run.energy = score::energy_of(power);
   EXPECT_EQ(energy_tables(heading_with(run, price))[2].rows.at(0),
-            (std::vector<std::string>{"a", "t", "0.06", "60", "gross"}));
+            (std::vector<std::string>{"a", "t", "0.05?", "0.06", "50?", "60"}));
 }
 
 TEST(EnergyText, JoulesOfSeveralReadingsAreSaidToBeTogether) {

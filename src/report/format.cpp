@@ -121,6 +121,13 @@ std::vector<std::string> remarks(const score::Scores& scores) {
                         where, f.refused, f.rows));
       }
     }
+    if (column.all.cached_whole * 2 > column.all.asked) {
+      out.push_back(
+          fmt::format("{}: {} of {} prompts were in the seat's cache before they were asked (from "
+                      "an earlier run "
+                      "or reading); times and joules leave out reading them",
+                      who, column.all.cached_whole, column.all.asked));
+    }
     if (column.all.group > 1) {
       out.push_back(
           fmt::format("{}: up to {} items evaluated together; its times are shares of a group's",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -22,6 +23,25 @@ struct Given {
   Answer answer = {};
   bool right = false;
   double brier = 0, seconds = 0;
+  std::optional<std::int64_t> prompt = {}, cached = {};  // tokens
+};
+
+/// Adds up how much of the prompts was cached; one that is not told makes it unknown.
+class CachedShare {
+ public:
+  void add(const Given& given) {
+    known_ = known_ && given.prompt && given.cached;
+    if (!known_) return;
+    prompt_ += static_cast<double>(*given.prompt);
+    cached_ += static_cast<double>(*given.cached);
+  }
+  std::optional<double> value() const {
+    return known_ && prompt_ > 0 ? std::optional(cached_ / prompt_) : std::nullopt;
+  }
+
+ private:
+  bool known_ = true;
+  double prompt_ = 0, cached_ = 0;
 };
 
 std::map<Key, Given> answers_of(std::span<const Row> rows, const ColumnName& column,
@@ -36,6 +56,8 @@ std::map<Key, Given> answers_of(std::span<const Row> rows, const ColumnName& col
     given.right = given.answer.choice == *label;
     given.brier = decision::brier(given.answer.probs, *label);
     given.seconds = found.reading->planned_to_done_s;
+    given.prompt = found.reading->prompt_tokens;
+    given.cached = found.reading->cached_tokens;
     out.insert_or_assign(Key{row.task, row.id, row.repeat}, std::move(given));
   }
   return out;
@@ -59,6 +81,8 @@ class PairTally {
     out_.brier_b += b.brier;
     seconds_a_.push_back(a.seconds);
     seconds_b_.push_back(b.seconds);
+    share_a_.add(a);
+    share_b_.add(b);
     const auto [place, fresh] = states_.try_emplace(state_of(*a.row), clusters_.size());
     if (fresh) clusters_.emplace_back();
     ClusterSums& sums = clusters_[place->second];
@@ -85,6 +109,8 @@ class PairTally {
     out_.median_b = percentile(seconds_b_, 5'000);
     out_.p95_a = percentile(std::move(seconds_a_), 9'500);
     out_.p95_b = percentile(std::move(seconds_b_), 9'500);
+    out_.cached_a = share_a_.value();
+    out_.cached_b = share_b_.value();
     return std::move(out_);
   }
 
@@ -93,6 +119,7 @@ class PairTally {
   std::map<std::string, std::size_t> states_;
   std::vector<ClusterSums> clusters_;
   std::vector<double> seconds_a_, seconds_b_;
+  CachedShare share_a_, share_b_;
 };
 
 Disagreement disagreement(const Key& key, const Given& a, const Given& b) {
@@ -107,6 +134,17 @@ Disagreement disagreement(const Key& key, const Given& a, const Given& b) {
 }
 
 }  // namespace
+
+std::string unlike_caches(const Comparison& c) {
+  constexpr double kApart = 0.1;
+  if (!c.cached_a || !c.cached_b || std::abs(*c.cached_a - *c.cached_b) <= kApart) return "";
+  char text[128];
+  std::snprintf(text, sizeof text,
+                "A's seat had %.0f %% of the prompts' tokens in its cache, B's %.0f %%: times and "
+                "joules are not of the same work",
+                *c.cached_a * 100, *c.cached_b * 100);
+  return text;
+}
 
 double mcnemar_exact(std::size_t b, std::size_t c) {
   const std::size_t n = b + c;

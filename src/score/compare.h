@@ -46,7 +46,13 @@ struct Comparison {
   double brier_a = 0, brier_b = 0;
   std::optional<Interval> brier_difference = {};  // of B − A, the same resamples
   std::optional<double> median_a = {}, median_b = {}, p95_a = {}, p95_b = {};  // s, planned send
+  // Share of these pairs' prompt tokens that the server had cached; none where not all told.
+  std::optional<double> cached_a = {}, cached_b = {};
 };
+
+/// Why times and joules of the two are not of the same work: one server had over a tenth more of
+/// the prompts in its cache than the other. "" where that is not so, or not told.
+std::string unlike_caches(const Comparison& comparison);
 
 /// An item on which the two say different things.
 struct Disagreement {

@@ -161,6 +161,42 @@ TEST(Gate, HoldsBAgainstANumberADifferenceOrARatio) {
   EXPECT_FALSE(check_gate(*parse_gate("accuracy>=0"), Comparison()).measured);
 }
 
+/// One server had the prompts of a run before: its times are of other work.
+TEST(Caches, UnlikeOnesLetNoGateHoldTimesOrJoules) {
+  std::vector<Row> cold = {row_of("a", "s1", 0, 0, 2), row_of("a", "s2", 1, 1, 2)};
+  std::vector<Row> warm = {row_of("a", "s1", 0, 0, .1), row_of("a", "s2", 1, 1, .1)};
+  const auto tell = [](std::vector<Row>& rows, std::int64_t cached) {
+    for (Row& row : rows) {
+      row.readings["written"].prompt_tokens = 100;
+      row.readings["written"].cached_tokens = cached;
+    }
+  };
+  const auto compared = [&] { return compare(cold, kA, warm, kA).all; };
+  tell(cold, 20);
+  EXPECT_FALSE(compared().cached_b) << "a reply that does not tell is not 0";
+  EXPECT_EQ(unlike_caches(compared()), "");
+  tell(warm, 30);
+  EXPECT_NEAR(*compared().cached_a, .2, 1e-15);
+  EXPECT_EQ(unlike_caches(compared()), "") << "a tenth apart is none";
+  tell(warm, 99);
+  const Comparison c = compared();
+  const std::string why = unlike_caches(c);
+  EXPECT_NE(why.find("20 % of the prompts' tokens in its cache, B's 99 %"), std::string::npos)
+      << why;
+
+  JoulesPair joules;
+  joules.a = 300, joules.b = 20, joules.a_valid = joules.b_valid = true;
+  joules.difference = -280, joules.ratio = 1. / 15;
+  for (const char* text : {"p95<=1x", "median<=+0", "joules<=1x"}) {
+    EXPECT_TRUE(check_gate(*parse_gate(text), c, &joules).holds) << text;
+    const GateResult held = check_gate(*parse_gate(text), c, &joules, why);
+    EXPECT_FALSE(held.measured) << text;
+    EXPECT_EQ(held.why, why);
+  }
+  for (const char* text : {"joules<=30", "accuracy>=+0", "p95<=1"})
+    EXPECT_TRUE(check_gate(*parse_gate(text), c, &joules, why).measured) << text;
+}
+
 class BadGate : public testing::TestWithParam<const char*> {};
 
 TEST_P(BadGate, IsRefused) {

@@ -316,6 +316,13 @@ std::string count(std::size_t n, std::string_view one, std::string_view many) {
   return std::to_string(n) + " " + std::string(n == 1 ? one : many);
 }
 
+bool any_scripted(const record::PowerFile& power) {
+  return std::ranges::any_of(power.segments, [](const record::PowerSegment& segment) {
+    return std::ranges::any_of(segment.boards,
+                               [](const auto& board) { return board.source == "scripted"; });
+  });
+}
+
 }  // namespace
 
 bool EnergyFigures::gross_valid() const {
@@ -361,6 +368,9 @@ RunEnergy energy_of(const record::PowerFile& power, const EnergyOptions& options
   out.arms = arms.finish([](EnergyFigures& figures, const std::string& arm) { figures.arm = arm; });
   out.all = all.finish();
   out.status = status_of(power, out.all);
+  if (any_scripted(power)) {
+    out.notes.emplace_back("watts are of a boards script (DEEM_BOARDS), not of a board");
+  }
   if (cut > 0) {
     out.notes.push_back(count(cut, "window was", "windows were") +
                         " cut off and left out: begin or end is missing");

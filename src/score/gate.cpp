@@ -67,13 +67,19 @@ Result<Gate> parse_gate(std::string_view text) {
   return gate;
 }
 
-GateResult check_gate(const Gate& gate, const Comparison& comparison, const JoulesPair* joules) {
+GateResult check_gate(const Gate& gate, const Comparison& comparison, const JoulesPair* joules,
+                      std::string_view unlike_work) {
   static const JoulesPair kNone{.why = "joules are not measured",
                                 .b_why = "joules are not measured"};
   const bool energy = gate.metric == "joules";
   if (joules == nullptr) joules = &kNone;
   const auto [a, b] = energy ? joules_figures(*joules) : figures(comparison, gate.metric);
   GateResult out;
+  const bool of_work = energy || gate.metric == "median" || gate.metric == "p95";
+  if (of_work && gate.kind != Gate::Kind::Value && !unlike_work.empty()) {
+    out.why = unlike_work;
+    return out;
+  }
   if (!b || (gate.kind != Gate::Kind::Value && !a)) {
     if (energy) out.why = gate.kind == Gate::Kind::Value ? joules->b_why : joules->why;
     return out;

@@ -31,8 +31,9 @@ struct GateResult {
   std::string why = {};  // not measured, where that is known
 };
 /// `joules`: of the same two columns; null where there are none. Joules that are not valid are not
-/// measured.
+/// measured. `unlike_work`: why times and joules of A and B are not of the same work, so that no
+/// gate holds one against the other; "" where they are.
 GateResult check_gate(const Gate& gate, const Comparison& comparison,
-                      const JoulesPair* joules = nullptr);
+                      const JoulesPair* joules = nullptr, std::string_view unlike_work = "");
 
 }  // namespace deem::score

@@ -23,6 +23,17 @@ void add(std::optional<T>& total, const std::optional<T>& part) {
   if (part) total = total.value_or(T{}) + *part;
 }
 
+/// Servers read at least the last token again, some the last block of 16. Texts are many prompts,
+/// each after the one before: nothing is told by theirs.
+bool is_cached_whole(const ReadingRecord& reading) {
+  constexpr std::int64_t kBlock = 16;
+  const bool one_prompt =
+      reading.kind == ReadingRecord::Kind::Written ||
+      (reading.kind == ReadingRecord::Kind::Letters && reading.rounds.size() == 1);
+  return one_prompt && reading.prompt_tokens && reading.cached_tokens &&
+         *reading.cached_tokens > 0 && *reading.prompt_tokens - *reading.cached_tokens <= kBlock;
+}
+
 /// Adds up the figures of one column on one task, or on all.
 class Tally {
  public:
@@ -105,6 +116,7 @@ class Tally {
     else
       ++out_.tokens_unknown;
     add(out_.cached_tokens, reading.cached_tokens);
+    if (is_cached_whole(reading)) ++out_.cached_whole;
     add(out_.output_tokens, reading.output_tokens);
     if (reading.error || reading.unsupported) return;
     planned_.push_back(reading.planned_to_done_s);

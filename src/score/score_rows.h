@@ -42,6 +42,7 @@ struct Figures {
   std::size_t seconds_n = 0;
   std::optional<std::int64_t> prompt_tokens = {}, cached_tokens = {}, output_tokens = {};
   std::size_t tokens_unknown = 0;  // rows without a prompt count
+  std::size_t cached_whole = 0;    // prompts that the server had in its cache but for ≤ 16 tokens
   int group = 1;                   // largest group evaluated together: times are shares
   std::optional<std::size_t> stuck_position =
       {};  // option position given in ≥ 90 % of ≥ 10 answers

@@ -68,6 +68,21 @@ TEST(ScoreRows, SaysWhenAReadingIsStuckOnAPosition) {
   EXPECT_DOUBLE_EQ(f.stuck_share, 0.95);
 }
 
+/// 100 tokens of a prompt, 84 of them cached, is all but a block of 16; one fewer is not.
+TEST(ScoreRows, CountsPromptsThatWereInTheCache) {
+  const auto cached_whole = [](std::optional<std::int64_t> cached) {
+    Row row = written_row(0, "a", 0);
+    row.readings["written"].prompt_tokens = 100;
+    row.readings["written"].cached_tokens = cached;
+    return score_rows(std::vector<Row>{row}).columns[0].all.cached_whole;
+  };
+  EXPECT_EQ(cached_whole(99), 1U);
+  EXPECT_EQ(cached_whole(84), 1U);
+  EXPECT_EQ(cached_whole(83), 0U);
+  EXPECT_EQ(cached_whole(0), 0U);
+  EXPECT_EQ(cached_whole(std::nullopt), 0U) << "not told";
+}
+
 TEST(ScoreRows, CountsAnArmThatWasRefusedEverything) {
   Row refused = written_row(0, "a", 0);
   refused.status = Row::Status::Refused;
