@@ -6,13 +6,14 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "seat/doctor/doctor.h"
 
 namespace deem::bench {
 namespace {
 
 using codec::Json;
 
-constexpr std::array<std::string_view, 26> kMembers = {"name",       "seat",
+constexpr std::array<std::string_view, 27> kMembers = {"name",       "seat",
                                                        "model",      "mode",
                                                        "readings",   "reading",
                                                        "policy",     "temperature",
@@ -24,7 +25,8 @@ constexpr std::array<std::string_view, 26> kMembers = {"name",       "seat",
                                                        "key-env",    "key-file",
                                                        "ca-file",    "template-kwargs",
                                                        "limit",      "calibration",
-                                                       "boards",     "board"};
+                                                       "boards",     "board",
+                                                       "require"};
 
 std::optional<double> number_of(const Json& value) {
   if (value.is_number()) {
@@ -95,23 +97,23 @@ Result<void> set_readings(Arm& arm, const Json& value) {
   return {};
 }
 
-/// Board names: a list, or in a flag joined by "+".
-Result<void> set_boards(Arm& arm, const Json& value) {
-  arm.boards.clear();
+/// Names: a list, or in a flag joined by "+".
+Result<void> set_names(std::vector<std::string>& target, std::string_view key, const Json& value,
+                       std::string_view want) {
+  target.clear();
   if (value.is_string()) {
     for (const std::string_view name : split(value.as_string(), '+')) {
-      arm.boards.emplace_back(trim(name));
+      target.emplace_back(trim(name));
     }
   } else if (value.is_array()) {
     for (const Json& name : value.items()) {
-      if (!name.is_string()) return bad("boards", "UUIDs or PCI addresses");
-      arm.boards.push_back(name.as_string());
+      if (!name.is_string()) return bad(key, want);
+      target.push_back(name.as_string());
     }
   } else {
-    return bad("boards", "UUIDs or PCI addresses");
+    return bad(key, want);
   }
-  if (std::ranges::find(arm.boards, "") != arm.boards.end())
-    return bad("boards", "a UUID or PCI address for each");
+  if (std::ranges::find(target, "") != target.end()) return bad(key, want);
   return {};
 }
 
@@ -196,7 +198,9 @@ Result<void> set_arm_member(Arm& arm, std::string_view key, const Json& value) {
                                            std::string(best) + "?");
   }
   if (key == "readings" || key == "reading") return set_readings(arm, value);
-  if (key == "boards" || key == "board") return set_boards(arm, value);
+  if (key == "boards" || key == "board")
+    return set_names(arm.boards, "boards", value, "UUIDs or PCI addresses");
+  if (key == "require") return set_names(arm.require, key, value, "names of probes");
   if (key == "template-kwargs") return set_kwargs(arm, value);
   if (key == "temperature") return set_number(arm.constants.temperature, key, value, 1e-6, 1e6);
   if (key == "noul-slope") return set_number(arm.constants.noul_slope, key, value, 1e-6, 1e6);
@@ -286,6 +290,26 @@ Result<void> check_native(const Arm& arm) {
 
 }  // namespace
 
+namespace {
+
+/// Probes an arm requires are those its seat has.
+Result<void> check_required(const Arm& arm) {
+  const auto check = [&](const auto& known) -> Result<void> {
+    for (const std::string& name : arm.require) {
+      if (std::ranges::find(known, name) != std::end(known)) continue;
+      std::string all;
+      for (const std::string_view probe : known)
+        all += (all.empty() ? "" : ", ") + std::string(probe);
+      return fail(Error::Code::BadInput, "require: the seat " + arm.seat.kind + " has no probe " +
+                                             printable(name, 40) + "; there are " + all);
+    }
+    return {};
+  };
+  return is_native(arm) ? check(seat::kNativeProbes) : check(seat::kProbes);
+}
+
+}  // namespace
+
 Result<void> check_arm(const Arm& arm) {
   const auto wrong = [&](std::string_view what) {
     return fail(Error::Code::BadInput, "arm " + arm.name + ": " + std::string(what));
@@ -306,6 +330,7 @@ Result<void> check_arm(const Arm& arm) {
   }
   if (arm.readings.empty()) return wrong("has no readings");
   if (Result<void> good = check_native(arm); !good) return wrong(good.error().message);
+  if (Result<void> good = check_required(arm); !good) return wrong(good.error().message);
   const bool chosen =
       std::ranges::any_of(arm.readings, [](const auto& r) { return r.name == kChosenReading; });
   if (chosen && (arm.readings.size() != 1 || arm.readings.front().prior)) {

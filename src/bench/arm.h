@@ -44,14 +44,15 @@ struct Arm {
                                                                // {"native"} for a decision endpoint
   decision::LetterPolicy policy = decision::LetterPolicy::Exact;
   decision::Constants constants;
-  double min_mass = 0.05;                // letters holding less are void
-  int top_k = 20;                        // where the seat has no exact ids
-  int group = 1;                         // items evaluated together; 1: latency is honest
-  int max_tokens = 8;                    // of a written answer
-  std::string calibration = {};          // path of a fit file; "" for the constants above alone
-  record::Fit fit = {};                  // what it holds (bench/calibration.h loads it)
-  std::int64_t limit = 0;                // only the first items of each task; 0: all
-  std::vector<std::string> boards = {};  // that its model must be on: UUIDs or PCI addresses
+  double min_mass = 0.05;                 // letters holding less are void
+  int top_k = 20;                         // where the seat has no exact ids
+  int group = 1;                          // items evaluated together; 1: latency is honest
+  int max_tokens = 8;                     // of a written answer
+  std::string calibration = {};           // path of a fit file; "" for the constants above alone
+  record::Fit fit = {};                   // what it holds (bench/calibration.h loads it)
+  std::int64_t limit = 0;                 // only the first items of each task; 0: all
+  std::vector<std::string> boards = {};   // that its model must be on: UUIDs or PCI addresses
+  std::vector<std::string> require = {};  // probes of its seat that must be ok before it is asked
   bool operator==(const Arm&) const = default;
 };
 

@@ -55,6 +55,11 @@ Json to_json(const Arm& arm) {
     for (const std::string& board : arm.boards) boards.push(board);
     out.set("boards", std::move(boards));
   }
+  if (!arm.require.empty()) {
+    Json require = Json::array();
+    for (const std::string& probe : arm.require) require.push(probe);
+    out.set("require", std::move(require));
+  }
   out.set("context", arm.seat.context);
   out.set("threads", arm.seat.threads);
   out.set("gpu-layers", arm.seat.gpu_layers);

@@ -14,10 +14,10 @@ namespace {
 using codec::Json;
 
 constexpr std::string_view kTop[] = {
-    "kit",     "kit-format",   "columns",     "out",        "order", "seed",
-    "repeat",  "limit",        "concurrency", "max-errors", "tasks", "arm",
-    "reading", "open-labels",  "permute",     "laws",       "noise", "sustained",
-    "power",   "power-period", "idle",        "require-pin"};
+    "kit",     "kit-format",   "columns",     "out",         "order", "seed",
+    "repeat",  "limit",        "concurrency", "max-errors",  "tasks", "arm",
+    "reading", "open-labels",  "permute",     "laws",        "noise", "sustained",
+    "power",   "power-period", "idle",        "require-pin", "doctor"};
 
 std::string from_folder(const std::string& file, const std::string& path) {
   const std::size_t slash = file.rfind('/');
@@ -145,6 +145,11 @@ Result<void> set_top(Config& config, const std::string& path, std::string_view k
   if (key == "kit") config.kit = from_folder(path, *word);
   if (key == "out") config.out = from_folder(path, *word);
   if (key == "kit-format") config.kit_options.format = *word;
+  if (key == "doctor") {
+    const auto doctor = parse_doctor(*word);
+    if (!doctor) return fail(Error::Code::BadInput, "wants quick, require or off");
+    config.doctor = *doctor;
+  }
   if (key == "order") {
     const auto order = parse_order(*word);
     if (!order) return fail(Error::Code::BadInput, "wants auto, state, item, shuffle or block");

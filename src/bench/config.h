@@ -44,6 +44,15 @@ struct PowerOptions {
   bool operator==(const PowerOptions&) const = default;
 };
 
+/// Whether a run asks first what its seats can be trusted for (docs/formats/doctor.md).
+enum class Doctor {
+  Off,
+  Quick,    // by a dozen short requests; findings are told and kept
+  Require,  // the same, and nothing is asked of an arm that a finding speaks against
+};
+std::string_view to_string(Doctor doctor);
+std::optional<Doctor> parse_doctor(std::string_view name);
+
 /// What `deem run` was asked to do, from flags or deem.toml.
 struct Config {
   std::string kit;
@@ -57,6 +66,7 @@ struct Config {
   int repeat = 1;
   Probes probes;
   PowerOptions power;
+  Doctor doctor = Doctor::Quick;
   std::int64_t limit = 0;       // items per task asked; 0: all. Limits the calls
   std::int64_t max_errors = 0;  // stop after so many error rows; 0: go on
 };
@@ -76,6 +86,7 @@ Result<void> check_config(const Config& config);
 
 /// Reads deem.toml (docs/formats/deem-toml.md): kit, out, order, seed, repeat, limit, concurrency,
 /// max-errors, tasks, permute, laws, noise, sustained, power, power-period, idle, require-pin,
+/// doctor,
 /// [[arm]], [[reading]] (task, name, given, score, chat, empty). Relative paths are taken from
 /// the file's folder. Errors: BadInput "deem.toml:LINE: what".
 Result<Config> load_config(const std::string& path);

@@ -58,7 +58,8 @@ Result<void> save_run(const std::string& folder, const record::RunRecord& run) {
 }
 
 /// Writes run.json for a new run, or checks that the one found is this run.
-Result<record::RunRecord> begin(const Config& config, bool resume, record::RunRecord wanted) {
+Result<record::RunRecord> begin(const Config& config, bool resume, record::RunRecord wanted,
+                                Observer& observer) {
   if (!resume) {
     if (Result<void> saved = save_run(config.out, wanted); !saved) return fail(saved.error());
     return wanted;
@@ -68,7 +69,29 @@ Result<record::RunRecord> begin(const Config& config, bool resume, record::RunRe
   if (Result<void> same = check_same_run(*found, wanted); !same)
     return fail(config.out, same.error());
   add_sitting(*found, wanted);
+  for (std::size_t a = 0; a < found->arms.size(); ++a) {
+    std::vector<std::string> changes;
+    record::ArmRecord& arm = found->arms[a];
+    arm.doctor = merge_diagnoses(arm.doctor, wanted.arms[a].doctor, changes);
+    for (const std::string& change : changes)
+      observer.note("arm " + arm.name + ": doctor: " + change);
+  }
   return found;
+}
+
+/// Why nothing is to be asked, by what the seats' diagnoses found.
+std::optional<Outcome> refuse_seats(const Config& config, const Setup& setup) {
+  for (std::size_t a = 0; a < config.arms.size(); ++a) {
+    bool found = false;
+    auto why =
+        refuse_diagnosis(config, config.arms[a], setup.seats[setup.arms[a].seat].diagnosis, found);
+    if (!why) continue;
+    return Outcome{.end = found ? Outcome::End::SeatRefused : Outcome::End::SeatNotMeasured,
+                   .began = false,
+                   .folder = config.out,
+                   .why = std::move(*why)};
+  }
+  return std::nullopt;
 }
 
 /// Says what changed on the seats while the run was going on.
@@ -127,14 +150,16 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     return Outcome{
         .end = Outcome::End::Interrupted, .began = false, .folder = config.out, .rows = kept};
   }
-  if (auto refused = refuse_pin(config, *setup)) {
+  auto refused = refuse_pin(config, *setup);
+  if (!refused) refused = refuse_seats(config, *setup);
+  if (refused) {
     refused->rows = (*journal)->found().rows.size();
     if (!there) Journal::discard(std::move(*journal));
     return std::move(*refused);
   }
   const record::RunRecord wanted =
       make_run_record(config, *kit, *boards, *setup, count_rows(*plan));
-  Result<record::RunRecord> record = begin(config, options.resume, wanted);
+  Result<record::RunRecord> record = begin(config, options.resume, wanted, observer);
   if (!record) return fail(record.error());
 
   const bool ended = !record->ended.empty();
@@ -175,7 +200,8 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     record::ArmRecord& arm = record->arms[a];
     arm.wall_s = arm.wall_s.value_or(0) + sitting.arm_seconds(a);
     if (const auto first = sitting.first_answer_s(a);
-        first && first_sitting && arm.startup.is_object()) {
+        first && first_sitting && arm.startup.is_object() &&
+        arm.startup.find("first_answer_s") == nullptr) {
       arm.startup.set("first_answer_s", *first);
     }
     OpenSeat& open = setup->seats[setup->arms[a].seat];
@@ -208,6 +234,15 @@ Result<DryRun> dry_run(const Config& asked_for) {
   resolve_order(config, *boards);
   out.order = config.order;
   out.energy = words_of(boards->energy(config), *boards, config);
+  for (const Arm& arm : config.arms) {
+    const std::string seat = arm.seat.kind + ":" + arm.seat.address;
+    std::string probes;
+    for (const std::string& probe : probes_for(config, arm.seat))
+      probes += (probes.empty() ? "" : ", ") + probe;
+    const std::pair<std::string, std::string> line(seat, probes.empty() ? "off" : probes);
+    if (std::ranges::find(out.probes_by_seat, line) == out.probes_by_seat.end())
+      out.probes_by_seat.push_back(line);
+  }
   Result<std::vector<Unit>> plan = make_plan(config, *kit);
   if (!plan) return fail(plan.error());
   out.rows = count_rows(*plan);
@@ -239,6 +274,15 @@ PowerOptions read_power(const codec::Json& energy) {
   return out;
 }
 
+/// As the run began.
+Doctor read_doctor(const record::RunRecord& run) {
+  for (const record::ArmRecord& arm : run.arms) {
+    if (!arm.doctor.is_object()) continue;
+    return parse_doctor(arm.doctor.get_string("mode").value_or("")).value_or(Doctor::Quick);
+  }
+  return Doctor::Off;
+}
+
 }  // namespace
 
 Result<Config> load_run_config(const std::string& folder) {
@@ -248,6 +292,7 @@ Result<Config> load_run_config(const std::string& folder) {
   config.out = folder;
   config.kit = run->kit_path;
   config.power = read_power(run->energy);
+  config.doctor = read_doctor(*run);
   if (Result<void> read = read_settings(run->settings, config); !read) {
     return fail(join_path(folder, "run.json"), read.error());
   }

@@ -48,17 +48,26 @@ class Observer {
 };
 
 struct Outcome {
-  /// PinFailed, PinNotMeasured: a pin that was required; nothing was asked.
-  enum class End { Done, Interrupted, TooManyErrors, PinFailed, PinNotMeasured };
+  /// PinFailed, PinNotMeasured: a pin that was required; SeatRefused, SeatNotMeasured: what was
+  /// required of a seat's diagnosis. Nothing was asked.
+  enum class End {
+    Done,
+    Interrupted,
+    TooManyErrors,
+    PinFailed,
+    PinNotMeasured,
+    SeatRefused,
+    SeatNotMeasured
+  };
   End end = End::Done;
   bool began = true;  // false: stopped before the first row, and a new run left nothing behind
   std::string folder;
   std::size_t rows = 0, asked_now = 0, errors = 0, refused = 0;
-  std::string why = {};  // of a pin: the arm and its verdict
+  std::string why = {};  // of a pin or a seat: the arm and what was found
 };
 
 /// Runs `config` into its folder, or goes on with what is missing there when it holds the same
-/// run (`resume` tells which is meant). Order: identity → pin → letter proof → census →
+/// run (`resume` tells which is meant). Order: identity → pin → diagnosis → letter proof → census →
 /// refusals → asking. Errors: BadInput (kit refused, settings differ, folder in use for another
 /// run), Unavailable (a seat does not answer, the disk is full). Rows written so far are kept.
 struct RunOptions {
@@ -75,8 +84,9 @@ Result<Config> load_run_config(const std::string& folder);
 /// What `--dry-run` prints: the plan and its seeds, no seat asked.
 struct DryRun {
   kit::Kit kit;
-  Order order = Order::State;  // as it would be asked
-  std::string energy;          // as announced
+  Order order = Order::State;                                       // as it would be asked
+  std::string energy;                                               // as announced
+  std::vector<std::pair<std::string, std::string>> probes_by_seat;  // of the diagnosis, with commas
   std::size_t rows = 0;
   std::vector<std::pair<std::string, std::size_t>> rows_by_arm, rows_by_task;
   std::map<std::string, std::size_t> rows_by_probe;  // "order" for all orders; part of the above

@@ -48,6 +48,17 @@ std::optional<Order> parse_order(std::string_view name) {
   return found == std::end(kOrders) ? std::nullopt : std::optional(*found);
 }
 
+std::string_view to_string(Doctor doctor) {
+  return doctor == Doctor::Off ? "off" : doctor == Doctor::Quick ? "quick" : "require";
+}
+
+std::optional<Doctor> parse_doctor(std::string_view name) {
+  for (const Doctor doctor : {Doctor::Off, Doctor::Quick, Doctor::Require}) {
+    if (to_string(doctor) == name) return doctor;
+  }
+  return std::nullopt;
+}
+
 Result<int> parse_permute(std::string_view text) {
   if (text == "all") return kAllOrders;
   int n = 0;
@@ -226,6 +237,10 @@ Result<void> check_config(const Config& config) {
         return wrong("arms " + config.arms[b].name + " and " + config.arms[a].name +
                      " share a seat; name the same boards for both");
       }
+    }
+    if (config.doctor == Doctor::Off && !config.arms[a].require.empty()) {
+      return wrong("--doctor off: arm " + config.arms[a].name +
+                   " requires probes of its seat (require)");
     }
     if (config.power.require_pin && config.arms[a].boards.empty()) {
       return wrong("--require-pin: arm " + config.arms[a].name +

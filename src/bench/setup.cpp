@@ -66,8 +66,9 @@ class GiveUp {
   std::stop_callback<Call> on_stop_;
 };
 
-Result<OpenSeat> open_seat(const seat::SeatSpec& spec, const RunBoards& boards,
-                           const SeatFactory& make_seat, const std::stop_token& stop) {
+Result<OpenSeat> open_seat(const Config& config, const seat::SeatSpec& spec,
+                           const RunBoards& boards, const SeatFactory& make_seat,
+                           const std::stop_token& stop) {
   OpenSeat open;
   open.spec = spec;
   BeforeLoad before = before_load(boards, spec);
@@ -87,6 +88,9 @@ Result<OpenSeat> open_seat(const seat::SeatSpec& spec, const RunBoards& boards,
   // Its identity made a server load the model, where it had not.
   open.pin = prove_pin(boards, boards.of(spec), std::move(before), *open.seat);
   open.process = process_receipt(boards.inventory.boards, spec, open.identity);
+  auto diagnosis = diagnose(config, spec, *open.seat, boards.boards.get(), stop);
+  if (!diagnosis) return fail("doctor", diagnosis.error());
+  open.diagnosis = std::move(*diagnosis);
   return open;
 }
 
@@ -191,9 +195,10 @@ Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vecto
     const auto seat = static_cast<std::size_t>(known - setup.seats.begin());
     if (known == setup.seats.end()) {
       observer.stage("opening " + spec.kind + ":" + spec.address);
-      Result<OpenSeat> open = open_seat(spec, boards, make_seat, stop);
+      Result<OpenSeat> open = open_seat(config, spec, boards, make_seat, stop);
       if (!open) return fail(where, open.error());
       tell_seat(*open, config.arms[a].name, observer);
+      if (open->diagnosis) tell_diagnosis(*open->diagnosis, config.arms[a].name, observer);
       setup.seats.push_back(std::move(*open));
     }
     if (Result<void> suits = check_fit(config.arms[a], setup.seats[seat].identity, kit); !suits) {
@@ -250,10 +255,17 @@ record::RunRecord make_run_record(const Config& config, const kit::Kit& kit,
     arm.calibration = calibration_json(config.arms[a]);
     if (open.pin) arm.pin = board::to_json(*open.pin);
     arm.process = open.process;
+    if (open.diagnosis) arm.doctor = diagnosis_json(config, *open.diagnosis);
     arm.startup = Json::object();
     // A server was loaded before; making its seat opens nothing.
     if (open.identity.kind == "local") arm.startup.set("load_s", open.load_s);
     arm.startup.set("ready_s", open.ready_s);
+    const bool first_of_seat =
+        std::ranges::none_of(run.arms, [&, i = std::size_t{0}](const auto&) mutable {
+          return setup.arms[i++].seat == ready.seat;
+        });
+    if (first_of_seat && open.diagnosis && open.diagnosis->first_answer_s)
+      arm.startup.set("first_answer_s", *open.diagnosis->first_answer_s);
     run.arms.push_back(std::move(arm));
   }
   return run;

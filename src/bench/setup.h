@@ -8,6 +8,7 @@
 
 #include "bench/census.h"
 #include "bench/config.h"
+#include "bench/diagnosis.h"
 #include "bench/run.h"
 #include "bench/run_boards.h"
 #include "record/run.h"
@@ -22,8 +23,9 @@ struct OpenSeat {
   seat::Capabilities capabilities;
   double load_s = 0;   // making the seat: of a local one, loading its model
   double ready_s = 0;  // that, its identity (a local model's digest) and what it can
-  std::optional<board::PinVerdict> pin = {};  // where boards were named for it
-  codec::Json process = {};                   // GPU runtimes, container image; null: not seen
+  std::optional<board::PinVerdict> pin = {};      // where boards were named for it
+  std::optional<seat::Diagnosis> diagnosis = {};  // none: not asked for
+  codec::Json process = {};                       // GPU runtimes, container image; null: not seen
   std::unique_ptr<PriorMemo> memo = std::make_unique<PriorMemo>();
 };
 
@@ -40,9 +42,9 @@ struct Setup {
   std::vector<ReadyArm> arms;  // as Config::arms
 };
 
-/// Identity → pin → letter proof → census, for every arm. A stop ends it early, calls in flight
-/// too: what it returns then is not to be used. Errors: Unavailable and others of the seats, with
-/// the arm's name in front; BadInput when letters can not be told apart on a seat.
+/// Identity → pin → diagnosis → letter proof → census, for every arm. A stop ends it early, calls
+/// in flight too: what it returns then is not to be used. Errors: Unavailable and others of the
+/// seats, with the arm's name in front; BadInput when letters can not be told apart on a seat.
 Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vector<Unit>& plan,
                      const RunBoards& boards, const SeatFactory& make_seat, Observer& observer,
                      std::stop_token stop);

@@ -41,4 +41,22 @@ void read_after(Boards& boards, const std::string& address, PinEvidence& evidenc
   }
 }
 
+Result<double> held_by_seat(Boards& boards, const std::string& address) {
+  PinEvidence evidence;
+  read_after(boards, address, evidence);
+  const auto unknown = [](std::string why) {
+    return fail(Error::Code::Unsupported, std::move(why));
+  };
+  if (evidence.after.empty()) return unknown("no board can be read here");
+  if (evidence.pids.empty()) return unknown("its processes are not known: " + evidence.no_pids);
+  if (!evidence.owned) return unknown("the driver does not tell what processes hold");
+  double mib = 0;
+  for (const Owned& one : *evidence.owned) {
+    if (!evidence.pids.contains(one.pid)) continue;
+    if (!one.mib) return unknown("the driver does not tell what its processes hold");
+    mib += *one.mib;
+  }
+  return mib;
+}
+
 }  // namespace deem::board

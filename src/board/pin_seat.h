@@ -16,4 +16,8 @@ std::vector<BoardMemory> memory_of(const std::vector<BoardInfo>& boards);
 void read_after(Boards& boards, const std::string& address, PinEvidence& evidence,
                 const std::string& proc = "/proc");
 
+/// MiB that the processes serving `address` ("": this one) hold on accelerators. Errors:
+/// Unsupported with why that is not known.
+Result<double> held_by_seat(Boards& boards, const std::string& address);
+
 }  // namespace deem::board

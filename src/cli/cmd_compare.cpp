@@ -271,6 +271,10 @@ report::CompareReport make_report(const std::vector<Source>& sources,
     for (std::string& note : report::noise_notes(source.probes)) {
       out.notes.push_back((sources.size() > 1 ? source.path + ": " : "") + std::move(note));
     }
+    for (const report::Doubt& doubt : source.gathered.heading.doubts) {
+      out.notes.push_back((sources.size() > 1 ? source.path + ": " : "") +
+                          report::doubt_text(doubt));
+    }
     for (const std::string& note : energy_of(source).notes) {
       out.notes.push_back((sources.size() > 1 ? source.path + ": " : "") + note);
     }

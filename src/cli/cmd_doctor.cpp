@@ -50,21 +50,7 @@ Result<seat::SeatSpec> make_spec(const DoctorFlags& flags) {
 Result<double> held_mib(const seat::SeatSpec& spec) {
   const auto boards = board::open_boards(board::options_from_environment());
   if (!boards) return fail(boards.error());
-  board::PinEvidence evidence;
-  board::read_after(**boards, spec.kind == "local" ? "" : spec.address, evidence);
-  const auto unknown = [](std::string why) {
-    return fail(Error::Code::Unsupported, std::move(why));
-  };
-  if (evidence.after.empty()) return unknown("no board can be read here");
-  if (evidence.pids.empty()) return unknown("its processes are not known: " + evidence.no_pids);
-  if (!evidence.owned) return unknown("the driver does not tell what processes hold");
-  double mib = 0;
-  for (const board::Owned& one : *evidence.owned) {
-    if (!evidence.pids.contains(one.pid)) continue;
-    if (!one.mib) return unknown("the driver does not tell what its processes hold");
-    mib += *one.mib;
-  }
-  return mib;
+  return board::held_by_seat(**boards, spec.kind == "local" ? "" : spec.address);
 }
 
 int code_of(const seat::Diagnosis& diagnosis) {

@@ -23,6 +23,8 @@ int print_dry_run(const bench::Config& config) {
   fmt::print("order {}, seed {}, repeat {}, concurrency {}\n", bench::to_string(plan->order),
              config.seed, config.repeat, config.concurrency);
   fmt::print("joules {}\n", printable(plan->energy, 2'000));
+  for (const auto& [seat, probes] : plan->probes_by_seat)
+    fmt::print("doctor {}: {}\n", printable(seat, 200), probes);
   for (const auto& [name, rows] : plan->rows_by_arm) fmt::print("arm {}: {} rows\n", name, rows);
   for (const auto& [name, rows] : plan->rows_by_task) fmt::print("task {}: {} rows\n", name, rows);
   for (const auto& [name, rows] : plan->rows_by_probe) {
@@ -61,6 +63,10 @@ int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
     fmt::print(stderr, "deem: {}; nothing was asked (--require-pin)\n",
                printable(outcome->why, 2'000));
     return outcome->end == End::PinFailed ? kFound : kNotMeasured;
+  }
+  if (outcome->end == End::SeatRefused || outcome->end == End::SeatNotMeasured) {
+    fmt::print(stderr, "deem: {}; nothing was asked\n", printable(outcome->why, 2'000));
+    return outcome->end == End::SeatRefused ? kFound : kNotMeasured;
   }
   if (outcome->end == End::Interrupted && !outcome->began && outcome->rows == 0) {
     fmt::print(stderr, "interrupted before the first question; nothing was written\n");
@@ -125,6 +131,7 @@ int run_resume(const Args& args) {
   app.add_option("RUN", folder, "the run folder")->required();
   app.add_flag("--retry-errors", retry, "ask rows that ended in an error again");
   app.add_option("--max-errors", max_errors, "stop after N rows with errors (0: go on)");
+  add_doctor_flag(app, power);
   add_power_flags(app, power);
   PriceFlags prices;
   add_price_flags(app, prices);
@@ -140,6 +147,7 @@ int run_resume(const Args& args) {
   config->max_errors = max_errors;
   if (Result<void> set = set_power(app, power, config->power); !set)
     return report_error(set.error());
+  if (Result<void> set = set_doctor(app, power, *config); !set) return report_error(set.error());
   const auto outcome = run_interruptibly(*config, {.resume = true, .retry_errors = retry}, quiet);
   return finish_run(outcome, folder, *format, quiet, *price);
 }

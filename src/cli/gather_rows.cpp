@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/run_joules.h"
+#include "cli/seat_doubts.h"
 #include "record/rows_file.h"
 #include "report/probes.h"
 
@@ -140,6 +141,7 @@ void gather(const std::string& path, bool several, Gathered& out) {
     if (loaded) {
       run = std::move(*loaded);
       describe_run(*run, path, out.heading);
+      tell_doctor(*run, [&](const std::string& arm) { return prefix + escaped(arm); }, out.heading);
       gather_models(*run, prefix, path, out);
       note_other_runs({path, run}, out);
     } else if (loaded.error().code != Error::Code::NotFound)

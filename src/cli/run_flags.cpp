@@ -133,6 +133,22 @@ void add_power_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--power-period", flags.power_period, "between readings, 0.1s (default) to 60s");
 }
 
+void add_doctor_flag(CLI::App& app, RunFlags& flags) {
+  app.add_option(
+      "--doctor", flags.doctor,
+      "quick (default): probe each seat by a dozen short requests first and keep what is "
+      "found; require: ask nothing of an arm that a finding speaks against; off");
+}
+
+Result<void> set_doctor(const CLI::App& app, const RunFlags& flags, bench::Config& config) {
+  if (app.count("--doctor") == 0) return {};
+  const auto doctor = bench::parse_doctor(flags.doctor);
+  if (!doctor)
+    return fail(Error::Code::BadInput, "--doctor " + flags.doctor + ": quick, require or off");
+  config.doctor = *doctor;
+  return {};
+}
+
 Result<void> set_power(const CLI::App& app, const RunFlags& flags, bench::PowerOptions& power) {
   if (app.count("--no-power") > 0) power.off = flags.no_power;
   if (app.count("--require-pin") > 0) power.require_pin = flags.require_pin;
@@ -208,6 +224,7 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--ca-file", flags.ca_file, "extra trust roots, PEM");
   app.add_option("--board", flags.boards,
                  "the model must be on this board: UUID or PCI address (repeatable)");
+  add_doctor_flag(app, flags);
   add_power_flags(app, flags);
   app.add_flag("--open-labels", flags.open_labels,
                "keep labels that are no option (wrong whatever is answered)");
@@ -273,6 +290,7 @@ Result<bench::Config> make_config(const CLI::App& app, const RunFlags& flags) {
     config.order = *order;
   }
   if (Result<void> set = set_power(app, flags, config.power); !set) return fail(set.error());
+  if (Result<void> set = set_doctor(app, flags, config); !set) return fail(set.error());
   if (flags.seats.empty()) {
     for (const char* flag : kArmFlags) {
       if (!typed(flag)) continue;

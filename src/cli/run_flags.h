@@ -24,6 +24,7 @@ struct RunFlags {
   double timeout = 120;
   std::vector<std::string> boards;
   std::string idle, power_period;
+  std::string doctor = "quick";
   bool no_power = false, require_pin = false;
   bool dry_run = false, quiet = false, open_labels = false;
   std::string format_out = "text";
@@ -35,6 +36,11 @@ void add_run_flags(CLI::App& app, RunFlags& flags);
 Result<void> set_power(const CLI::App& app, const RunFlags& flags, bench::PowerOptions& power);
 /// Adds those flags.
 void add_power_flags(CLI::App& app, RunFlags& flags);
+
+/// --doctor, where typed. Errors: BadInput.
+Result<void> set_doctor(const CLI::App& app, const RunFlags& flags, bench::Config& config);
+/// Adds it.
+void add_doctor_flag(CLI::App& app, RunFlags& flags);
 
 /// deem.toml (named, or the one in this folder when no kit and no seat are given) with the typed
 /// flags over it. `app` tells which were typed. Errors: BadInput.

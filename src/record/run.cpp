@@ -31,6 +31,7 @@ Json to_json(const ArmRecord& arm) {
   if (!arm.memory.is_null()) out.set("memory", arm.memory);
   if (!arm.process.is_null()) out.set("process", arm.process);
   if (!arm.pin.is_null()) out.set("pin", arm.pin);
+  if (!arm.doctor.is_null()) out.set("doctor", arm.doctor);
   return out;
 }
 
@@ -109,6 +110,7 @@ Result<RunRecord> parse_run(std::string_view text) {
     arm.memory = member(item, "memory");
     arm.process = member(item, "process");
     arm.pin = member(item, "pin");
+    arm.doctor = member(item, "doctor");
     if (arm_in.problem()) in.note("arms: " + *arm_in.problem());
     if (std::ranges::find(run.arms, arm.name, &ArmRecord::name) != run.arms.end()) {
       in.note("arms: two are named " + arm.name);

@@ -25,6 +25,7 @@ struct ArmRecord {
   codec::Json startup;           // null, or {"load_s", "ready_s", "first_answer_s"}
   codec::Json memory;            // null, or {"status", "what", "peak_bytes"}
   codec::Json process;           // null, or docs/formats/run.md "process"
+  codec::Json doctor;            // null, or docs/formats/run.md "doctor"
   codec::Json pin;               // null, or docs/formats/run.md "pin"
 };
 

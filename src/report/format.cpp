@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "report/report.h"
 
 namespace deem::report {
 
@@ -81,6 +82,23 @@ bool is_first_variant(const score::Scores& scores, const score::Column& column) 
 }
 
 }  // namespace
+
+const Doubt* doubt_about(const std::vector<Doubt>& doubts, const score::Column& column) {
+  const auto is_about = [&](const Doubt& doubt) {
+    if (doubt.arm != column.arm) return false;
+    const bool text = column.reading != "letters" && column.reading != "written" &&
+                      column.reading != "native" && column.reading != "chosen";
+    return text ? doubt.reading == "likelihood"
+                : column.reading == "chosen" || doubt.reading == column.reading;
+  };
+  const auto found = std::ranges::find_if(doubts, is_about);
+  return found == doubts.end() ? nullptr : &*found;
+}
+
+std::string doubt_text(const Doubt& doubt) {
+  return fmt::format("{}: {} not to be believed: a probe of its seat speaks against it: {}",
+                     doubt.arm, doubt.reading, doubt.why);
+}
 
 std::optional<double> ece_of(const score::Figures& figures) {
   if (!figures.detail.calibration) return std::nullopt;

@@ -168,7 +168,8 @@ void add_table(std::string& out, const Table& table) {
 }  // namespace
 
 std::string as_markdown(const FullReport& report) {
-  const std::vector<Verdict> verdicts = find_verdicts(report.scores, report.evidence);
+  const std::vector<Verdict> verdicts =
+      find_verdicts(report.scores, report.evidence, report.heading.doubts);
   std::string out = "<!-- deem.report/1 -->\n**" + cell(summary(verdicts)) + "**\n\n";
   for (const Verdict& verdict : verdicts) {
     out += fmt::format("- **{}**, {}: {}\n", cell(verdict.task), cell(verdict.badge),
@@ -184,7 +185,8 @@ std::string as_markdown(const FullReport& report) {
 }
 
 std::string as_json(const FullReport& report, std::span<const record::Row> rows) {
-  const std::vector<Verdict> verdicts = find_verdicts(report.scores, report.evidence);
+  const std::vector<Verdict> verdicts =
+      find_verdicts(report.scores, report.evidence, report.heading.doubts);
   Json out = Json::object();
   out.set("schema", "deem.report/1");
   out.set("deem", report.version);

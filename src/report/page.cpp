@@ -245,7 +245,7 @@ std::string as_html(const FullReport& report, std::span<const record::Row> rows)
   PageContext page{.report = report,
                    .rows = rows,
                    .styles = find_styles(report.scores, report.evidence),
-                   .verdicts = find_verdicts(report.scores, report.evidence),
+                   .verdicts = find_verdicts(report.scores, report.evidence, report.heading.doubts),
                    .groups = make_plots(report.scores, report.evidence)};
   const std::string_view style = web_file("report.css"), script = web_file("report.js");
   std::string body = verdict_part(page);

@@ -20,11 +20,23 @@ struct ArmCost {
   std::string memory = {};  // what the bytes are of, or "not measured (why)"
 };
 
+/// A reading of an arm that a probe of its seat speaks against: "letters", "likelihood", "written"
+/// or "native".
+struct Doubt {
+  std::string arm = {}, reading = {};
+  std::string why = {};  // "logprobs: …"
+};
+/// The doubt about a column; nullptr where there is none.
+const Doubt* doubt_about(const std::vector<Doubt>& doubts, const score::Column& column);
+
+std::string doubt_text(const Doubt& doubt);
+
 /// What a report says above its table: "run", "kit", "model" … with their values.
 struct Heading {
   std::vector<std::pair<std::string, std::string>> lines = {};
   std::vector<std::string> notes = {};  // findings, unreadable lines
   std::vector<ArmCost> costs = {};
+  std::vector<Doubt> doubts = {};      // `notes` tell them too
   std::vector<RunJoules> energy = {};  // one a run folder
   EnergyPrice price = {};
 };

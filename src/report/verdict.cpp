@@ -242,6 +242,16 @@ void judge(const Scores& scores, const score::Evidence& evidence, Verdict& out) 
   say_counts(f, out);
 }
 
+/// A probe of the seat speaks against the best column: its figures are not what they seem.
+void say_doubt(const Scores& scores, const std::vector<Doubt>& doubts, Verdict& out) {
+  const Doubt* doubt = doubt_about(doubts, scores.columns[out.lead->column]);
+  if (doubt == nullptr) return;
+  out.badge += ", in doubt";
+  out.warnings.insert(out.warnings.begin(),
+                      "Not to be believed as it stands, a probe of its seat speaks against its " +
+                          doubt->reading + ": " + doubt->why + ".");
+}
+
 }  // namespace
 
 std::string to_string(Verdict::Level level) {
@@ -258,7 +268,8 @@ std::string to_string(Verdict::Level level) {
   return "not measured";
 }
 
-std::vector<Verdict> find_verdicts(const Scores& scores, const score::Evidence& evidence) {
+std::vector<Verdict> find_verdicts(const Scores& scores, const score::Evidence& evidence,
+                                   const std::vector<Doubt>& doubts) {
   std::vector<Verdict> out;
   for (const std::string& task : scores.tasks) {
     Verdict verdict{.task = task};
@@ -266,6 +277,7 @@ std::vector<Verdict> find_verdicts(const Scores& scores, const score::Evidence& 
     if (lead != evidence.leads.end()) verdict.lead = &*lead;
     if (verdict.lead != nullptr) {
       judge(scores, evidence, verdict);
+      say_doubt(scores, doubts, verdict);
     } else {
       say_unmeasured(scores, verdict);
     }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "report/report.h"
 #include "score/evidence.h"
 #include "score/score_rows.h"
 
@@ -27,8 +28,9 @@ struct Verdict {
 
 std::string to_string(Verdict::Level level);  // "better", "unclear", "worse", "not measured"
 
-/// One for each task, in the order of `scores.tasks`.
-std::vector<Verdict> find_verdicts(const score::Scores& scores, const score::Evidence& evidence);
+/// One for each task, in the order of `scores.tasks`. `doubts`: of Heading.
+std::vector<Verdict> find_verdicts(const score::Scores& scores, const score::Evidence& evidence,
+                                   const std::vector<Doubt>& doubts = {});
 
 /// The verdicts in one sentence.
 std::string summary(const std::vector<Verdict>& verdicts);

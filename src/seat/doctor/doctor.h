@@ -34,8 +34,13 @@ inline constexpr std::string_view kProbes[] = {
     "logprobs", "repeat",  "mixed", "speculation", "prefix-cache", "overlong", "residency"};
 
 /// The same of an endpoint that answers decisions itself.
-inline constexpr std::string_view kNativeProbes[] = {"identity", "answers", "ids",   "company",
+inline constexpr std::string_view kNativeProbes[] = {"identity", "answers",  "ids",   "company",
                                                      "repeat",   "overlong", "errors"};
+
+/// Those of a few short requests, a dozen in all: what a run asks of every seat first.
+inline constexpr std::string_view kQuickProbes[] = {"identity", "answers", "shape", "tokenizer",
+                                                    "template", "letters", "depth", "logprobs"};
+inline constexpr std::string_view kQuickNativeProbes[] = {"identity", "answers", "ids", "company"};
 
 /// One way of reading answers off this seat.
 struct ReadingAdvice {
@@ -52,11 +57,15 @@ struct Diagnosis {
   std::vector<ReadingAdvice> readings{};
   int requests = 0;  // decisions and texts asked, beside what the adapter asks by itself
   double took_s = 0;
+  std::optional<double> first_answer_s{};  // of the first request that was answered
 
   std::size_t count(ProbeResult::Verdict verdict) const;
 };
 
 struct DoctorOptions {
+  /// Names of probes; none: all. `identity` and `answers`, on which all others stand, are always
+  /// among them.
+  std::vector<std::string> probes{};
   double patience_s = 30;              // a decision must be answered within
   std::uint64_t nonce = 0;             // makes prompts that the server has not seen; 0: the clock's
   int crowd = 8;                       // requests in flight at once

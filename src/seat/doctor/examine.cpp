@@ -149,6 +149,7 @@ Result<Diagnosis> examine(Seat& seat, const DoctorOptions& options,
     return std::move(out);
   }
   for (const auto& [name, run] : kRuns) {
+    if (!session.wants(name)) continue;
     if (!stop.stop_requested() && progress) progress(name);
     ProbeResult result = stop.stop_requested() ? ProbeResult{} : run(session);
     // A call that was ended says nothing of the seat.

@@ -62,7 +62,11 @@ struct Native {
   }
   Result<DecideReply> ask(std::vector<Question> questions) const {
     ++session.out.requests;
-    return session.seat.decide(request(std::move(questions)), session.schedule());
+    const TimePoint sent = Clock::now();
+    auto reply = session.seat.decide(request(std::move(questions)), session.schedule());
+    if (reply && !session.out.first_answer_s)
+      session.out.first_answer_s = Seconds(Clock::now() - sent).count();
+    return reply;
   }
 };
 
@@ -294,6 +298,7 @@ void examine_native(Session& session, const std::function<void(std::string_view)
   if (auto can = session.seat.capabilities()) out.capabilities = std::move(*can);
   Native native{.session = session};
   for (const auto& [name, run] : kRuns) {
+    if (!session.wants(name)) continue;
     const bool stopped = session.stop.stop_requested();
     if (!stopped && progress) progress(name);
     const bool stands_on_first = name == "ids" || name == "company" || name == "repeat";

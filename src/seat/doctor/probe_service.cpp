@@ -168,6 +168,7 @@ ProbeResult probe_answers(Session& session) {
     return probe.close();
   }
   session.written = std::move(*written);
+  session.out.first_answer_s = ms / 1e3;
   auto first = session.ask(session.request(0));
   if (!first && first.error().code == Error::Code::Unsupported) {
     // The letters may have no ids of their own and still be spelled in a list.

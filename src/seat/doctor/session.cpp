@@ -112,6 +112,11 @@ PositionRequest Session::request(std::size_t i, decision::LetterPolicy by) const
   return {.prompt = question(i), .letters = kLetters, .policy = by};
 }
 
+bool Session::wants(std::string_view name) const {
+  return options.probes.empty() || name == "identity" || name == "answers" ||
+         std::ranges::find(options.probes, name) != options.probes.end();
+}
+
 Schedule Session::schedule() const {
   const TimePoint now = Clock::now();
   return {

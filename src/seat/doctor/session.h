@@ -71,6 +71,8 @@ class Session {
   PositionRequest request(std::size_t i) const { return request(i, policy); }
   PositionRequest request(std::size_t i, decision::LetterPolicy by) const;
 
+  /// Whether the probe was asked for.
+  bool wants(std::string_view name) const;
   Schedule schedule() const;
   /// One decision; a failure other than Unsupported is kept.
   Result<PositionReply> ask(const PositionRequest& request);

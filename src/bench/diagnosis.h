@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/config.h"
+#include "bench/run.h"
+#include "seat/doctor/doctor.h"
+
+namespace deem::bench {
+
+/// The readings of a diagnosis an arm lives by: "letters", "likelihood", "written", "native".
+std::vector<std::string> diagnosed_readings(const Arm& arm);
+
+/// The probes a run asks of a seat: the quick ones and those its arms require, in their order;
+/// none when it is not to be diagnosed.
+std::vector<std::string> probes_for(const Config& config, const seat::SeatSpec& spec);
+
+/// Asks them of an opened seat; `boards` null: none can be read. None when there are none, or a
+/// stop ended it. Errors: as Seat::identify.
+Result<std::optional<seat::Diagnosis>> diagnose(const Config& config, const seat::SeatSpec& spec,
+                                                seat::Seat& seat, board::Boards* boards,
+                                                const std::stop_token& stop);
+
+/// "ok: 8 probes, 11 requests in 0.4 s", or what was found.
+void tell_diagnosis(const seat::Diagnosis& diagnosis, const std::string& arm, Observer& observer);
+
+/// What run.json keeps of it: docs/formats/run.md, "doctor".
+codec::Json diagnosis_json(const Config& config, const seat::Diagnosis& diagnosis);
+
+/// The worse of what two sittings found, probe by probe; `changes` gets what differs.
+codec::Json merge_diagnoses(const codec::Json& then, const codec::Json& now,
+                            std::vector<std::string>& changes);
+
+/// Why an arm is not to be asked: a probe it requires that is not ok, or, where the config says
+/// so, a finding that spoils one of its readings. None: it may be.
+std::optional<std::string> refuse_diagnosis(const Config& config, const Arm& arm,
+                                            const std::optional<seat::Diagnosis>& diagnosis,
+                                            bool& found);
+
+}  // namespace deem::bench
