@@ -56,6 +56,7 @@ class Planted : public testing::Test {
     kit_path = join_path(folder.path(), "kit");
     ASSERT_TRUE(kit::freeze_kit(kit, kit_path));
     config.kit = kit_path;
+    config.doctor = bench::Doctor::Off;
     config.out = join_path(folder.path(), "run");
     config.arms = {bench::small_arm("read", {{"letters", false}})};
     config.arms[0].constants = {.temperature = 1, .noul_slope = 1, .noul_bias = 0};
