@@ -60,6 +60,7 @@ std::string bullet(const std::string& text, std::size_t width) {
   for (const std::string_view word : split(text, ' ')) {
     const std::size_t length = count_code_points(word) + 1;
     if (used + length > width && used > 4) {
+      while (out.ends_with(' ')) out.pop_back();
       out += "\n    ";
       used = 4;
     }
