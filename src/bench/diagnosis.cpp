@@ -120,15 +120,7 @@ void tell_diagnosis(const seat::Diagnosis& diagnosis, const std::string& arm, Ob
 
 Json diagnosis_json(const Config& config, const seat::Diagnosis& diagnosis) {
   Json probes = Json::array();
-  for (const ProbeResult& probe : diagnosis.probes) {
-    Json spoils = Json::array();
-    for (const std::string& reading : probe.spoils) spoils.push(reading);
-    probes.push(Json::object({{"name", probe.name},
-                              {"verdict", to_string(probe.verdict)},
-                              {"says", printable(probe.says, 1'000)},
-                              {"direction", probe.direction},
-                              {"spoils", std::move(spoils)}}));
-  }
+  for (const ProbeResult& probe : diagnosis.probes) probes.push(seat::to_json(probe));
   return Json::object({{"mode", to_string(config.doctor)},
                        {"probes", std::move(probes)},
                        {"requests", diagnosis.requests},
@@ -151,6 +143,7 @@ Json merge_diagnoses(const Json& then, const Json& now, std::vector<std::string>
   }
   if (before != nullptr && before->is_array()) {
     for (const Json& one : before->items()) {
+      if (!one.is_object()) continue;
       if (find_named(after, one.get_string("name").value_or("")) == nullptr) probes.push(one);
     }
   }
@@ -159,25 +152,24 @@ Json merge_diagnoses(const Json& then, const Json& now, std::vector<std::string>
   return out;
 }
 
-std::optional<std::string> refuse_diagnosis(const Config& config, const Arm& arm,
-                                            const std::optional<seat::Diagnosis>& diagnosis,
-                                            bool& found) {
-  found = false;
-  if (!diagnosis) return std::nullopt;
-  for (const ProbeResult& probe : diagnosis->probes) {
+std::optional<Refusal> refuse_diagnosis(const Config& config, const Arm& arm,
+                                        const seat::Diagnosis& diagnosis) {
+  for (const ProbeResult& probe : diagnosis.probes) {
     if (!holds(arm.require, probe.name) || probe.verdict == Verdict::Ok) continue;
-    found = probe.verdict == Verdict::Finding;
-    return fmt::format("arm {}: requires the probe {}, which is {}: {}", arm.name, probe.name,
-                       found ? "a finding" : "not measured", printable(probe.says, kSentence));
+    const bool found = probe.verdict == Verdict::Finding;
+    return Refusal{
+        .why = fmt::format("arm {}: requires the probe {}, which is {}: {}", arm.name, probe.name,
+                           found ? "a finding" : "not measured", printable(probe.says, kSentence)),
+        .found = found};
   }
   if (config.doctor != Doctor::Require) return std::nullopt;
   const std::vector<std::string> readings = diagnosed_readings(arm);
-  for (const ProbeResult& probe : diagnosis->probes) {
+  for (const ProbeResult& probe : diagnosis.probes) {
     for (const std::string& reading : probe.spoils) {
       if (!holds(readings, reading)) continue;
-      found = true;
-      return fmt::format("arm {}: its {} can not be believed: {}", arm.name, reading,
-                         found_text(probe));
+      return Refusal{.why = fmt::format("arm {}: its {} can not be believed: {}", arm.name, reading,
+                                        found_text(probe)),
+                     .found = true};
     }
   }
   return std::nullopt;

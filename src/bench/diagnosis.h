@@ -25,7 +25,7 @@ Result<std::optional<seat::Diagnosis>> diagnose(const Config& config, const seat
                                                 seat::Seat& seat, board::Boards* boards,
                                                 const std::stop_token& stop);
 
-/// "ok: 8 probes, 11 requests in 0.4 s", or what was found.
+/// A note for each finding, then the counts.
 void tell_diagnosis(const seat::Diagnosis& diagnosis, const std::string& arm, Observer& observer);
 
 /// What run.json keeps of it: docs/formats/run.md, "doctor".
@@ -35,10 +35,15 @@ codec::Json diagnosis_json(const Config& config, const seat::Diagnosis& diagnosi
 codec::Json merge_diagnoses(const codec::Json& then, const codec::Json& now,
                             std::vector<std::string>& changes);
 
-/// Why an arm is not to be asked: a probe it requires that is not ok, or, where the config says
-/// so, a finding that spoils one of its readings. None: it may be.
-std::optional<std::string> refuse_diagnosis(const Config& config, const Arm& arm,
-                                            const std::optional<seat::Diagnosis>& diagnosis,
-                                            bool& found);
+/// Why an arm is not to be asked.
+struct Refusal {
+  std::string why = {};
+  bool found = false;  // a finding; else a probe that could not be measured
+};
+
+/// A probe the arm requires that is not ok, or, where the config says so, a finding that spoils one
+/// of its readings. None: it may be asked.
+std::optional<Refusal> refuse_diagnosis(const Config& config, const Arm& arm,
+                                        const seat::Diagnosis& diagnosis);
 
 }  // namespace deem::bench

@@ -82,14 +82,15 @@ Result<record::RunRecord> begin(const Config& config, bool resume, record::RunRe
 /// Why nothing is to be asked, by what the seats' diagnoses found.
 std::optional<Outcome> refuse_seats(const Config& config, const Setup& setup) {
   for (std::size_t a = 0; a < config.arms.size(); ++a) {
-    bool found = false;
-    auto why =
-        refuse_diagnosis(config, config.arms[a], setup.seats[setup.arms[a].seat].diagnosis, found);
-    if (!why) continue;
-    return Outcome{.end = found ? Outcome::End::SeatRefused : Outcome::End::SeatNotMeasured,
-                   .began = false,
-                   .folder = config.out,
-                   .why = std::move(*why)};
+    const auto& diagnosis = setup.seats[setup.arms[a].seat].diagnosis;
+    if (!diagnosis) continue;
+    auto refusal = refuse_diagnosis(config, config.arms[a], *diagnosis);
+    if (!refusal) continue;
+    return Outcome{
+        .end = refusal->found ? Outcome::End::SeatRefused : Outcome::End::SeatNotMeasured,
+        .began = false,
+        .folder = config.out,
+        .why = std::move(refusal->why)};
   }
   return std::nullopt;
 }

@@ -13,6 +13,7 @@
 #include "bench/process_receipt.h"
 #include "bench/prompts.h"
 #include "bench/receipt.h"
+#include "seat/give_up.h"
 
 namespace deem::bench {
 namespace {
@@ -53,19 +54,6 @@ std::size_t letters_needed(const Arm& arm, const kit::Kit& kit, const std::vecto
   return most;
 }
 
-/// Ends a seat's calls when a stop is asked for while this lives.
-class GiveUp {
- public:
-  GiveUp(const std::stop_token& stop, seat::Seat& seat) : on_stop_(stop, Call{&seat}) {}
-
- private:
-  struct Call {
-    seat::Seat* seat;
-    void operator()() const { seat->give_up(); }
-  };
-  std::stop_callback<Call> on_stop_;
-};
-
 Result<OpenSeat> open_seat(const Config& config, const seat::SeatSpec& spec,
                            const RunBoards& boards, const SeatFactory& make_seat,
                            const std::stop_token& stop) {
@@ -77,7 +65,7 @@ Result<OpenSeat> open_seat(const Config& config, const seat::SeatSpec& spec,
   if (!made) return fail(made.error());
   open.load_s = Seconds(Clock::now() - began).count();
   open.seat = std::move(*made);
-  const GiveUp on_stop(stop, *open.seat);
+  const seat::GiveUp on_stop(stop, *open.seat);
   Result<seat::Identity> identity = open.seat->identify();
   if (!identity) return fail(identity.error());
   open.identity = std::move(*identity);
@@ -114,7 +102,7 @@ Result<ReadyArm> make_ready(const Config& config, const kit::Kit& kit,
                             const std::vector<Unit>& plan, std::size_t arm_index, OpenSeat& open,
                             Observer& observer, const std::stop_token& stop) {
   const Arm& arm = config.arms[arm_index];
-  const GiveUp on_stop(stop, *open.seat);
+  const seat::GiveUp on_stop(stop, *open.seat);
   ReadyArm ready;
   Result<void> proved = prove(ready, *open.seat, letters_needed(arm, kit, plan, arm_index));
   if (!proved) return fail(proved.error());
@@ -260,10 +248,8 @@ record::RunRecord make_run_record(const Config& config, const kit::Kit& kit,
     // A server was loaded before; making its seat opens nothing.
     if (open.identity.kind == "local") arm.startup.set("load_s", open.load_s);
     arm.startup.set("ready_s", open.ready_s);
-    const bool first_of_seat =
-        std::ranges::none_of(run.arms, [&, i = std::size_t{0}](const auto&) mutable {
-          return setup.arms[i++].seat == ready.seat;
-        });
+    const auto sharing = std::ranges::find(setup.arms, ready.seat, &ReadyArm::seat);
+    const bool first_of_seat = &*sharing == &ready;  // the others met it warm
     if (first_of_seat && open.diagnosis && open.diagnosis->first_answer_s)
       arm.startup.set("first_answer_s", *open.diagnosis->first_answer_s);
     run.arms.push_back(std::move(arm));

@@ -246,6 +246,7 @@ void judge(const Scores& scores, const score::Evidence& evidence, Verdict& out) 
 void say_doubt(const Scores& scores, const std::vector<Doubt>& doubts, Verdict& out) {
   const Doubt* doubt = doubt_about(doubts, scores.columns[out.lead->column]);
   if (doubt == nullptr) return;
+  out.in_doubt = true;
   out.badge += ", in doubt";
   out.warnings.insert(out.warnings.begin(),
                       "Not to be believed as it stands, a probe of its seat speaks against its " +
@@ -287,8 +288,9 @@ std::vector<Verdict> find_verdicts(const Scores& scores, const score::Evidence& 
   return out;
 }
 
-std::string summary(const std::vector<Verdict>& verdicts) {
-  if (verdicts.empty()) return "Nothing was measured: there are no rows.";
+namespace {
+
+std::string summary_of_levels(const std::vector<Verdict>& verdicts) {
   std::size_t counts[4] = {};
   for (const Verdict& verdict : verdicts) ++counts[static_cast<std::size_t>(verdict.level)];
   const std::size_t better = counts[static_cast<std::size_t>(Verdict::Level::Better)];
@@ -332,6 +334,20 @@ std::string summary(const std::vector<Verdict>& verdicts) {
            names([](Level level) { return level == Level::NotMeasured; });
   }
   return out + ".";
+}
+
+}  // namespace
+
+std::string summary(const std::vector<Verdict>& verdicts) {
+  if (verdicts.empty()) return "Nothing was measured: there are no rows.";
+  std::string out = summary_of_levels(verdicts);
+  const auto doubted = std::ranges::count(verdicts, true, &Verdict::in_doubt);
+  if (doubted == 0) return out;
+  return out + (verdicts.size() == 1
+                    ? " But a probe of its seat speaks against it."
+                    : fmt::format(" But on {} of {} tasks a probe of its seat speaks against that "
+                                  "column.",
+                                  doubted, verdicts.size()));
 }
 
 }  // namespace deem::report

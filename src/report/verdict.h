@@ -23,6 +23,7 @@ struct Verdict {
   std::string headline = {};               // one sentence with figure, interval, n and baseline
   std::vector<std::string> points = {};    // what else is good to know
   std::vector<std::string> warnings = {};  // what a reader must not miss
+  bool in_doubt = false;                   // a probe of the seat speaks against the best column
   const score::Lead* lead = nullptr;       // none when not measured; borrowed from the evidence
 };
 

@@ -36,6 +36,43 @@ TEST(Verdict, IsBetterWhenTheWholeIntervalLiesAboveTheBaselines) {
   EXPECT_EQ(summary(verdicts), "The best column is better than every baseline.");
 }
 
+/// A finding about the seat is told first, of the reading it spoils alone.
+TEST(Verdict, IsInDoubtWhereAProbeOfTheSeatSpeaksAgainstTheBestColumn) {
+  std::vector<record::Row> rows;
+  add_rows(rows, "a", "t", 40, 36, 0.9);
+  const score::Scores scores = score::score_rows(rows);
+  const score::Evidence evidence = score::find_evidence(rows, scores);
+  const auto judged = [&](const char* arm, const char* reading) {
+    return find_verdicts(scores, evidence,
+                         {{.arm = arm, .reading = reading, .why = "logprobs: processed"}});
+  };
+  const auto doubted = judged("a", "letters");
+  EXPECT_EQ(doubted[0].badge, judged("b", "letters")[0].badge + ", in doubt");
+  EXPECT_NE(doubted[0].warnings.at(0).find("logprobs: processed"), std::string::npos);
+  EXPECT_EQ(summary(doubted),
+            "The best column is better than every baseline. But a probe of its seat speaks against "
+            "it.");
+  for (const char* other : {"likelihood", "written", "native"})
+    EXPECT_FALSE(judged("a", other)[0].in_doubt) << other;
+}
+
+/// Every reading that is none of the named ones is by likelihood; a chosen one may be any.
+TEST(Doubt, IsAboutTheColumnsOfItsReading) {
+  const auto about = [](const char* doubted, const char* column) {
+    const std::vector<Doubt> doubts = {{.arm = "a", .reading = doubted}};
+    score::Column of;
+    of.arm = "a";
+    of.reading = column;
+    return doubt_about(doubts, of) != nullptr;
+  };
+  EXPECT_TRUE(about("likelihood", "cloze"));
+  EXPECT_TRUE(about("likelihood", "words"));
+  EXPECT_FALSE(about("likelihood", "letters"));
+  EXPECT_FALSE(about("letters", "cloze"));
+  EXPECT_TRUE(about("native", "native"));
+  EXPECT_TRUE(about("letters", "chosen"));
+}
+
 TEST(Verdict, IsUnclearWhenTheBaselineLiesInsideAndWorseWhenItLiesAbove) {
   std::vector<record::Row> rows;
   add_rows(rows, "a", "even", 40, 22, 0.6);

@@ -83,6 +83,7 @@ Result<Diagnosis> examine(Seat& seat, const DoctorOptions& options,
                           const std::stop_token& stop);
 
 /// docs/formats/doctor.md.
+codec::Json to_json(const ProbeResult& probe);
 codec::Json to_json(const Diagnosis& diagnosis);
 
 }  // namespace deem::seat

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "seat/doctor/session.h"
+#include "seat/give_up.h"
 
 namespace deem::seat {
 namespace {
@@ -27,19 +28,6 @@ constexpr std::array<std::pair<std::string_view, Run>, std::size(kProbes)> kRuns
     {"overlong", probe_overlong},
     {"residency", probe_residency},
 }};
-
-/// Ends the seat's calls when a stop is asked for while this lives.
-class GiveUp {
- public:
-  GiveUp(const std::stop_token& stop, Seat& seat) : on_stop_(stop, Call{&seat}) {}
-
- private:
-  struct Call {
-    Seat* seat;
-    void operator()() const { seat->give_up(); }
-  };
-  std::stop_callback<Call> on_stop_;
-};
 
 ProbeResult* find(std::vector<ProbeResult>& probes, std::string_view name) {
   const auto found = std::ranges::find(probes, name, &ProbeResult::name);
@@ -174,6 +162,18 @@ Result<Diagnosis> examine(Seat& seat, const DoctorOptions& options,
   return std::move(out);
 }
 
+codec::Json to_json(const ProbeResult& probe) {
+  using codec::Json;
+  Json spoils = Json::array();
+  for (const std::string& reading : probe.spoils) spoils.push(reading);
+  return Json::object({{"name", probe.name},
+                       {"verdict", to_string(probe.verdict)},
+                       {"says", probe.says},
+                       {"direction", probe.direction},
+                       {"spoils", std::move(spoils)},
+                       {"evidence", probe.evidence}});
+}
+
 codec::Json to_json(const Diagnosis& diagnosis) {
   using codec::Json;
   const Identity& who = diagnosis.identity;
@@ -187,16 +187,7 @@ codec::Json to_json(const Diagnosis& diagnosis) {
                                 {"template_sha256", Json::from(who.template_sha256)},
                                 {"detail", Json::from(who.detail)}});
   Json probes = Json::array();
-  for (const ProbeResult& probe : diagnosis.probes) {
-    Json spoils = Json::array();
-    for (const std::string& reading : probe.spoils) spoils.push(reading);
-    probes.push(Json::object({{"name", probe.name},
-                              {"verdict", to_string(probe.verdict)},
-                              {"says", probe.says},
-                              {"direction", probe.direction},
-                              {"spoils", std::move(spoils)},
-                              {"evidence", probe.evidence}}));
-  }
+  for (const ProbeResult& probe : diagnosis.probes) probes.push(to_json(probe));
   Json readings = Json::array();
   for (const ReadingAdvice& reading : diagnosis.readings) {
     readings.push(Json::object({{"name", reading.name},
