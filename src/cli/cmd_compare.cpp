@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/chance.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/document.h"
@@ -243,7 +244,7 @@ report::CompareReport make_report(const std::vector<Source>& sources,
     p.push_back(pair.result.all.p);
     out.pairs.push_back(std::move(pair));
   }
-  const std::vector<double> adjusted = score::holm(p);
+  const std::vector<double> adjusted = holm(p);
   for (std::size_t i = 0; i < adjusted.size(); ++i) out.pairs[i].holm_p = adjusted[i];
   std::vector<std::string> seen;
   for (const auto& [a, b] : pairs) {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
-#include <numeric>
 #include <tuple>
 
+#include "base/chance.h"
 #include "decision/baseline.h"
 #include "score/fitted.h"
 #include "score/statistics.h"
@@ -144,31 +144,6 @@ std::string unlike_caches(const Comparison& c) {
                 "joules are not of the same work",
                 *c.cached_a * 100, *c.cached_b * 100);
   return text;
-}
-
-double mcnemar_exact(std::size_t b, std::size_t c) {
-  const std::size_t n = b + c;
-  const double log_half_n = static_cast<double>(n) * std::log(2.0);
-  double tail = 0;
-  for (std::size_t k = 0; k <= std::min(b, c); ++k) {
-    const auto x = static_cast<double>(k), m = static_cast<double>(n);
-    tail += std::exp(std::lgamma(m + 1) - std::lgamma(x + 1) - std::lgamma(m - x + 1) - log_half_n);
-  }
-  return std::min(1.0, 2 * tail);
-}
-
-std::vector<double> holm(std::span<const double> p) {
-  std::vector<std::size_t> order(p.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return p[i]; });
-  std::vector<double> out(p.size());
-  double most = 0;
-  for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    const auto tests = static_cast<double>(order.size() - rank);
-    most = std::max(most, std::min(1.0, tests * p[order[rank]]));
-    out[order[rank]] = most;
-  }
-  return out;
 }
 
 std::optional<double> detectable_difference(double discordant, std::size_t n) {

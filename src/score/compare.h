@@ -20,13 +20,6 @@ struct ColumnName {
   std::string text() const { return arm + " " + reading + ":" + variant; }
 };
 
-/// Exact two-sided McNemar test: the chance of discordant pairs at least as uneven as `b` against
-/// `c` when each falls either way with probability ½. 1 when there are none.
-double mcnemar_exact(std::size_t b, std::size_t c);
-
-/// Holm's adjustment for several tests at once (1979): p-values in the order given, none above 1.
-std::vector<double> holm(std::span<const double> p);
-
 /// The least difference in accuracy that a paired test of `n` items finds in 80 % of the cases at
 /// the 5 % level, when a share `discordant` of them is right in one column only (normal
 /// approximation: 2.802 · √(discordant / n)). None when n is 0.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/chance.h"
 #include "score/gate.h"
 
 namespace deem::score {
@@ -31,26 +32,6 @@ Row row_of(const std::string& arm, const std::string& id, std::size_t said, std:
 }
 
 const ColumnName kA{"a", "written", "raw"}, kB{"b", "written", "raw"};
-
-/// The numbers of binomtest(k, n, .5) of scipy 1.17.1.
-TEST(McNemar, IsTheExactBinomialTest) {
-  EXPECT_NEAR(mcnemar_exact(3, 9), 0.14599609375, 1e-14);
-  EXPECT_NEAR(mcnemar_exact(6, 0), 0.03125, 1e-14);
-  EXPECT_NEAR(mcnemar_exact(0, 6), 0.03125, 1e-14);
-  EXPECT_EQ(mcnemar_exact(5, 5), 1);
-  EXPECT_NEAR(mcnemar_exact(10, 30), 0.0022214337732293643, 1e-14);
-  EXPECT_EQ(mcnemar_exact(0, 0), 1);
-}
-
-TEST(Holm, AdjustsStepDown) {
-  // By hand: sorted .01 .02 .03 .5 → ×4 ×3 ×2 ×1 = .04 .06 .06 .5, never falling.
-  const auto adjusted = holm(std::vector{.03, .01, .5, .02});
-  EXPECT_NEAR(adjusted[1], .04, 1e-15);
-  EXPECT_NEAR(adjusted[3], .06, 1e-15);
-  EXPECT_NEAR(adjusted[0], .06, 1e-15);
-  EXPECT_NEAR(adjusted[2], .5, 1e-15);
-  EXPECT_TRUE(holm({}).empty());
-}
 
 TEST(Compare, PairsItemsAndCountsWhoWasRight) {
   // Right in A: s1 s2 s3; in B: s2 s4 (and t1 of both). s5 only A, t2 only B.

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/chance.h"
 #include "score/answer.h"
 #include "score/compare.h"
 #include "score/judged.h"

@@ -93,14 +93,6 @@ TEST(ScoreRows, CountsAnArmThatWasRefusedEverything) {
   EXPECT_EQ(scores.columns[0].tasks.at(0).accuracy.n, 0U);
 }
 
-// Wilson (1927): 8 of 10 → [0.4902, 0.9433]; 0 of 10 → [0, 0.2775].
-TEST(Wilson, GivesThePublishedIntervals) {
-  EXPECT_NEAR(wilson_95(8, 10).first, 0.4902, 5e-5);
-  EXPECT_NEAR(wilson_95(8, 10).second, 0.9433, 5e-5);
-  EXPECT_EQ(wilson_95(0, 10).first, 0);
-  EXPECT_NEAR(wilson_95(0, 10).second, 0.2775, 5e-5);
-}
-
 TEST(Auroc, CountsTiesHalf) {
   const double yes[] = {3, 1, 2}, no[] = {0, 2};  // wins 2, 1, 1.5 of 6
   EXPECT_DOUBLE_EQ(*auroc(yes, no), 4.5 / 6);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/chance.h"
 #include "score/statistics.h"
 
 namespace deem::score {

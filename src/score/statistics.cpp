@@ -4,19 +4,9 @@
 #include <cmath>
 #include <tuple>
 
-namespace deem::score {
+#include "base/chance.h"
 
-std::pair<double, double> wilson_95(std::size_t hits, std::size_t n) {
-  if (n == 0) return {0, 1};
-  constexpr double kZ = 1.959963984540054;
-  const auto size = static_cast<double>(n);
-  const double p = static_cast<double>(hits) / size;
-  const double z2 = kZ * kZ;
-  const double centre = (p + z2 / (2 * size)) / (1 + z2 / size);
-  const double half = kZ / (1 + z2 / size) * std::sqrt(p * (1 - p) / size + z2 / (4 * size * size));
-  return {hits == 0 ? 0 : std::max(0.0, centre - half),
-          hits == n ? 1 : std::min(1.0, centre + half)};
-}
+namespace deem::score {
 
 Rate rate(std::size_t hits, std::size_t n) {
   Rate out{.hits = hits, .n = n};

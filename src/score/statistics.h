@@ -8,10 +8,6 @@
 
 namespace deem::score {
 
-/// 95 % interval of a share by Wilson's score (1927), z = 1.959964. Requires hits ≤ n; n = 0 gives
-/// [0, 1].
-std::pair<double, double> wilson_95(std::size_t hits, std::size_t n);
-
 /// A share with its count and its 95 % Wilson interval.
 struct Rate {
   std::size_t hits = 0, n = 0;
