@@ -68,9 +68,10 @@ std::string diagnosis_text(const seat::Diagnosis& diagnosis) {
   }
   out += "\n";
   for (const seat::ReadingAdvice& reading : diagnosis.readings) {
-    const char* verdict = reading.believed    ? "believe"
-                          : reading.supported ? "do not believe"
-                                              : "not supported";
+    const char* verdict = !reading.supported                ? "not supported"
+                          : !reading.believed               ? "do not believe"
+                          : reading.guesses.value_or(false) ? "like guessing"
+                                                            : "believe";
     add_line(out, reading.name, std::string(verdict) + " ", reading.why);
   }
   const std::size_t findings = diagnosis.count(Verdict::Finding);

@@ -100,7 +100,7 @@ TEST(DoctorCli, JsonIsOneStrictDocument) {
   const auto json = codec::parse_json(done.output);
   ASSERT_TRUE(json) << json.error().message << "\n" << done.output;
   EXPECT_EQ(json->get_string("schema"), "deem.doctor/1");
-  EXPECT_EQ(json->find("probes")->items().size(), 14u);
+  EXPECT_EQ(json->find("probes")->items().size(), 15u);
 }
 
 TEST(DoctorCli, ASeatThatDoesNotAnswerEndsInFour) {

@@ -30,12 +30,13 @@ std::string_view to_string(ProbeResult::Verdict verdict);  // "ok", "finding", "
 
 /// Every probe, in the order of a diagnosis.
 inline constexpr std::string_view kProbes[] = {
-    "identity", "answers", "shape", "tokenizer",   "template",     "letters",  "depth",
-    "logprobs", "repeat",  "mixed", "speculation", "prefix-cache", "overlong", "residency"};
+    "identity",    "answers",      "shape",    "tokenizer", "template",
+    "letters",     "depth",        "logprobs", "repeat",    "mixed",
+    "speculation", "prefix-cache", "overlong", "residency", "sanity"};
 
 /// The same of an endpoint that answers decisions itself.
-inline constexpr std::string_view kNativeProbes[] = {"identity", "answers",  "ids",   "company",
-                                                     "repeat",   "overlong", "errors"};
+inline constexpr std::string_view kNativeProbes[] = {"identity", "answers",  "ids",    "company",
+                                                     "repeat",   "overlong", "errors", "sanity"};
 
 /// Those of a few short requests, a dozen in all: what a run asks of every seat first.
 inline constexpr std::string_view kQuickProbes[] = {"identity", "answers", "shape", "tokenizer",
@@ -46,8 +47,9 @@ inline constexpr std::string_view kQuickNativeProbes[] = {"identity", "answers",
 struct ReadingAdvice {
   std::string name{};  // letters, likelihood, written; or native alone
   bool supported = false;
-  bool believed = false;  // supported, and no probe speaks against it
-  std::string why{};      // what speaks against it, or what supports it
+  bool believed = false;          // supported, and no probe speaks against it
+  std::optional<bool> guesses{};  // whether the probe `sanity` can tell its answers from guessing
+  std::string why{};              // what speaks against it, or what supports it
 };
 
 struct Diagnosis {

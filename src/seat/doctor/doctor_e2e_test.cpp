@@ -56,8 +56,10 @@ class Doctored : public testing::Test {
     return nullptr;
   }
 
-  static Diagnosis examined(Seat& seat) {
-    auto diagnosis = examine(seat, {.patience_s = kPatience, .nonce = 271828}, {}, {});
+  static Diagnosis examined(Seat& seat, std::vector<std::string> probes = {}) {
+    const DoctorOptions options{
+        .probes = std::move(probes), .patience_s = kPatience, .nonce = 271828};
+    auto diagnosis = examine(seat, options, {}, {});
     if (!diagnosis) {
       ADD_FAILURE() << diagnosis.error().message;
       return {};
@@ -69,6 +71,13 @@ class Doctored : public testing::Test {
     static const ProbeResult none;
     const auto found = std::ranges::find(diagnosis.probes, name, &ProbeResult::name);
     return found == diagnosis.probes.end() ? none : *found;
+  }
+
+  /// All but the longest.
+  static std::vector<std::string> without_sanity() {
+    std::vector<std::string> out(std::begin(kProbes), std::end(kProbes));
+    std::erase(out, "sanity");
+    return out;
   }
 
   /// No finding but in `expected`.
@@ -117,6 +126,10 @@ TEST_F(Doctored, TheSameModelHereAndBehindTheServerAgreeProbeByProbe) {
     EXPECT_NEAR(probe_of(*one, "logprobs").evidence.get_double("sum").value_or(0), 1, 1e-3);
     for (const ReadingAdvice& reading : one->readings)
       EXPECT_TRUE(reading.believed) << reading.name;
+    // Letters are beyond a model of this size; the likelihood of the options' texts is not.
+    EXPECT_EQ(one->readings[0].guesses, true) << one->readings[0].why;
+    EXPECT_EQ(one->readings[1].guesses, false) << one->readings[1].why;
+    EXPECT_EQ(probe_of(*one, "sanity").evidence.get_string("best"), "cloze-prior");
   }
   EXPECT_EQ(probe_of(here, "repeat").evidence.get_double("crowd_nats"), 0)
       << "requests take turns here, so a crowd changes nothing";
@@ -143,7 +156,7 @@ TEST_F(Doctored, ABaseModelIsFoundOutHereAndBehindTheServer) {
 TEST_F(Doctored, SeveralSmallSlotsAreWellAndRefuseByTheContextOfOne) {
   auto seat = serve({"-c", "2048", "-np", "4"});
   ASSERT_TRUE(seat);
-  const Diagnosis diagnosis = examined(*seat);
+  const Diagnosis diagnosis = examined(*seat, without_sanity());
   expect_found(diagnosis, {});
   EXPECT_EQ(diagnosis.identity.context, 512);
   const ProbeResult& overlong = probe_of(diagnosis, "overlong");
@@ -157,7 +170,7 @@ TEST_F(Doctored, SeveralSmallSlotsAreWellAndRefuseByTheContextOfOne) {
 TEST_F(Doctored, DraftsBlankTheLaterPositionsAndNotTheFirst) {
   auto seat = serve({"-c", "2048", "-np", "1", "-md", model_, "--spec-type", "draft-simple"});
   ASSERT_TRUE(seat);
-  const Diagnosis diagnosis = examined(*seat);
+  const Diagnosis diagnosis = examined(*seat, without_sanity());
   expect_found(diagnosis, {"speculation"});
   const ProbeResult& drafts = probe_of(diagnosis, "speculation");
   EXPECT_EQ(drafts.direction, "false comfort");

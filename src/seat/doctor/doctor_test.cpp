@@ -73,6 +73,41 @@ TEST(Doctor, SaysWhichReadingsToBelieve) {
   EXPECT_TRUE(ill.readings[2].believed) << "written answers need no logprobs";
 }
 
+// A healthy server of a weak model: letters are stuck, likelihoods are right.
+TEST(Doctor, AModelThatIsStuckByOneReadingIsNoFinding) {
+  const auto server = start_fake(
+      ServerKind::Vllm,
+      small({.faults = {
+                 {.fault = Fault::FirstOption, .contains = "\"messages\"", .everywhere = true}}}));
+  const Diagnosis diagnosis = examined(server);
+  EXPECT_EQ(diagnosis.count(Verdict::Finding), 0u);
+  const ProbeResult& sanity = probe_of(diagnosis, "sanity");
+  EXPECT_NE(sanity.says.find("stuck on the first option: taken in 64 of 64"), std::string::npos)
+      << sanity.says;
+  EXPECT_NE(sanity.says.find("cloze reads best, shown better than letters"), std::string::npos)
+      << sanity.says;
+  EXPECT_EQ(diagnosis.readings[0].guesses, true) << diagnosis.readings[0].why;
+  EXPECT_EQ(diagnosis.readings[1].guesses, false) << diagnosis.readings[1].why;
+  EXPECT_NE(diagnosis.readings[1].why.find("24 of 24 right"), std::string::npos);
+  EXPECT_TRUE(diagnosis.readings[0].believed) << "the seat is not to blame";
+}
+
+TEST(Doctor, AnswersLikeGuessingByEveryReadingAreFalseAlarm) {
+  const auto server = start_fake(
+      ServerKind::Vllm, small({.faults = {{.fault = Fault::Wanders, .everywhere = true}}}));
+  const Diagnosis diagnosis = examined(server);
+  EXPECT_EQ(diagnosis.count(Verdict::Finding), 1u);
+  const ProbeResult& sanity = probe_of(diagnosis, "sanity");
+  EXPECT_EQ(sanity.verdict, Verdict::Finding);
+  EXPECT_EQ(sanity.direction, "false alarm");
+  EXPECT_EQ(sanity.spoils, (std::vector<std::string>{"letters", "likelihood", "written"}));
+}
+
+TEST(Doctor, SanityKeepsAllOfADiagnosisUnderTwoHundredAndFortyRequests) {
+  const auto server = start_fake(ServerKind::Vllm, small());
+  EXPECT_LT(examined(server).requests, 240);
+}
+
 TEST(Doctor, ASeatWithoutLikelihoodSaysSo) {
   const auto server = start_fake(ServerKind::Ollama, small());
   const auto diagnosis = examined(server);
@@ -271,8 +306,11 @@ TEST(Doctor, AServerThatTakesNoHighTemperatureHasNoFindingForIt) {
   const ProbeResult probe = probe_of(diagnosis, "logprobs");
   EXPECT_EQ(probe.verdict, Verdict::Ok) << probe.says;
   EXPECT_NE(probe.says.find("raw or processed"), std::string::npos) << probe.says;
-  for (const ProbeResult& one : diagnosis.probes)
-    EXPECT_NE(one.verdict, Verdict::Finding) << one.name << ": " << one.says;
+  for (const ProbeResult& one : diagnosis.probes) {
+    // It says A to everything.
+    EXPECT_EQ(one.verdict == Verdict::Finding, one.name == "sanity")
+        << one.name << ": " << one.says;
+  }
 }
 
 // As a model without a chat template does: what leads position 0 changes by rounding, and no

@@ -27,6 +27,7 @@ constexpr std::array<std::pair<std::string_view, Run>, std::size(kProbes)> kRuns
     {"prefix-cache", probe_prefix_cache},
     {"overlong", probe_overlong},
     {"residency", probe_residency},
+    {"sanity", probe_sanity},
 }};
 
 ProbeResult* find(std::vector<ProbeResult>& probes, std::string_view name) {
@@ -68,11 +69,12 @@ std::string against(const std::vector<ProbeResult>& probes, std::string_view rea
   return out;
 }
 
-ReadingAdvice advise(std::string name, bool supported, std::string why, const Diagnosis& from) {
+ReadingAdvice advise(std::string name, bool supported, std::string why, const Session& session) {
   ReadingAdvice out{.name = std::move(name), .supported = supported, .why = std::move(why)};
-  const std::string found = against(from.probes, out.name);
+  const std::string found = against(session.out.probes, out.name);
   if (supported && !found.empty()) out.why = "see " + found;
   out.believed = supported && found.empty();
+  if (out.believed) add_sanity(session, out);
   return out;
 }
 
@@ -95,14 +97,14 @@ void add_advice(const Session& session, Diagnosis& out) {
   const Capabilities can = out.capabilities.value_or(Capabilities{});
   const bool letters = answers && can.letters != Capabilities::Letters::None;
   out.readings.push_back(
-      advise("letters", letters, answers ? letters_by(can) : session.no_answers, out));
+      advise("letters", letters, answers ? letters_by(can) : session.no_answers, session));
   out.readings.push_back(advise("likelihood", answers && can.likelihood,
                                 !answers                      ? session.no_answers
                                 : can.likelihood_note.empty() ? "token by token"
                                                               : printable(can.likelihood_note, 200),
-                                out));
+                                session));
   out.readings.push_back(advise("written", answers && session.written.has_value(),
-                                answers ? "the chat route" : session.no_answers, out));
+                                answers ? "the chat route" : session.no_answers, session));
 }
 
 void sort_probes(std::vector<ProbeResult>& probes) {
@@ -193,6 +195,7 @@ codec::Json to_json(const Diagnosis& diagnosis) {
     readings.push(Json::object({{"name", reading.name},
                                 {"supported", reading.supported},
                                 {"believed", reading.believed},
+                                {"guesses", Json::from(reading.guesses)},
                                 {"why", reading.why}}));
   }
   return Json::object({{"schema", "deem.doctor/1"},

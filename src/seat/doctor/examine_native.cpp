@@ -270,11 +270,50 @@ ProbeResult probe_errors(Native& native) {
   return probe.close();
 }
 
+/// The questions of the probe `sanity`, choices in every rotation of their options.
+ProbeResult probe_native_sanity(Native& native) {
+  Session& session = native.session;
+  Probe probe("sanity");
+  struct Asked {
+    std::size_t item = 0, shift = 0;
+    std::optional<std::size_t> option = {};
+  };
+  std::vector<Asked> all;
+  for (std::size_t i = 0; i < std::size(kSanityItems); ++i) {
+    const SanityItem& item = kSanityItems[i];
+    for (std::size_t shift = 0; shift < (item.noul ? 1 : item.size); ++shift)
+      all.push_back({.item = i, .shift = shift});
+  }
+  session.each_of(all.size(), [&](std::size_t i) {
+    Asked& one = all[i];
+    const SanityItem& item = kSanityItems[one.item];
+    const Question asked{.id = "q1", .question = rotated(item, one.shift)};
+    const auto probs =
+        read(session.seat.decide({.state = std::string(item.state), .questions = {asked}},
+                                 session.schedule()),
+             0, asked);
+    if (probs) one.option = (decision::argmax(*probs) + one.shift) % item.size;
+  });
+  session.out.requests += static_cast<int>(all.size());
+  SanityAnswers answers{.name = std::string(kReading), .said = {}};
+  answers.said.resize(std::size(kSanityItems));
+  std::vector<RotatedAnswer> chosen;
+  for (const Asked& one : all) {
+    if (one.shift == 0) answers.said[one.item] = one.option;
+    if (one.option && !kSanityItems[one.item].noul)
+      chosen.push_back({.item = one.item, .shift = one.shift, .option = *one.option});
+  }
+  tell_sanity(std::span(&answers, 1), session, probe);
+  tell_places(places_of(chosen), probe);
+  return probe.close();
+}
+
 using Run = ProbeResult (*)(Native&);
 constexpr std::pair<std::string_view, Run> kRuns[] = {
     {"answers", probe_native_answers},   {"ids", probe_ids},
     {"company", probe_company},          {"repeat", probe_native_repeat},
-    {"overlong", probe_native_overlong}, {"errors", probe_errors}};
+    {"overlong", probe_native_overlong}, {"errors", probe_errors},
+    {"sanity", probe_native_sanity}};
 
 ReadingAdvice advise(const Native& native, const Diagnosis& from) {
   ReadingAdvice out{.name = std::string(kReading), .supported = native.broken.empty()};
@@ -286,6 +325,7 @@ ReadingAdvice advise(const Native& native, const Diagnosis& from) {
   }
   if (out.supported && !found.empty()) out.why = "see " + found;
   out.believed = out.supported && found.empty();
+  if (out.believed) add_sanity(native.session, out);
   return out;
 }
 
@@ -301,7 +341,8 @@ void examine_native(Session& session, const std::function<void(std::string_view)
     if (!session.wants(name)) continue;
     const bool stopped = session.stop.stop_requested();
     if (!stopped && progress) progress(name);
-    const bool stands_on_first = name == "ids" || name == "company" || name == "repeat";
+    const bool stands_on_first =
+        name == "ids" || name == "company" || name == "repeat" || name == "sanity";
     ProbeResult result = stopped ? ProbeResult{}
                          : stands_on_first && !native.broken.empty()
                              ? not_measured(name, native.broken)

@@ -133,6 +133,21 @@ TEST_P(NativeDoctor, NothingIsFoundOfThoseThatAreWell) {
   std::printf("%s: %d false alarms on %zu endpoints\n", GetParam().name, alarms, healthy.size());
 }
 
+TEST_P(NativeDoctor, AnswersLikeGuessingAreAFinding) {
+  for (const Fault fault : {Fault::Wanders, Fault::FirstOption, Fault::AllAlike}) {
+    const auto diagnosis =
+        examine_fake(GetParam(), {.faults = {{.fault = fault, .everywhere = true}}});
+    ASSERT_TRUE(diagnosis) << diagnosis.error().message;
+    const ProbeResult& sanity = diagnosis->probes.back();
+    EXPECT_EQ(sanity.verdict, Verdict::Finding) << sanity.says;
+    EXPECT_NE(sanity.says.find("like guessing by every reading"), std::string::npos) << sanity.says;
+    EXPECT_EQ(sanity.says.find("stuck on the first option: taken in 52 of 52") != std::string::npos,
+              fault != Fault::Wanders)
+        << sanity.says;
+    EXPECT_FALSE(diagnosis->readings.at(0).believed);
+  }
+}
+
 TEST_P(NativeDoctor, ANameNobodyServesIsAFindingThatSpoilsNothing) {
   const auto diagnosis =
       examine_fake(GetParam(), {.faults = {{.fault = Fault::AnyName, .everywhere = true}}});
@@ -145,7 +160,8 @@ TEST_P(NativeDoctor, WithoutAnAnswerTheRestIsNotMeasured) {
   const auto diagnosis = examine_fake(GetParam(), {.answers = {AnswerFault::Declined}});
   ASSERT_TRUE(diagnosis) << diagnosis.error().message;
   for (const ProbeResult& probe : diagnosis->probes) {
-    const bool rests = probe.name == "ids" || probe.name == "company" || probe.name == "repeat";
+    const bool rests = probe.name == "ids" || probe.name == "company" || probe.name == "repeat" ||
+                       probe.name == "sanity";
     EXPECT_EQ(probe.verdict == Verdict::NotMeasured, rests) << probe.name << ": " << probe.says;
   }
   EXPECT_FALSE(diagnosis->readings.at(0).supported);

@@ -251,6 +251,30 @@ std::vector<Planted> make_planted() {
        Passes,
        kTokenizers,
        {}},
+      {"Wanders",
+       Fault::Wanders,
+       Answer,
+       "sanity",
+       "like guessing by every reading",
+       Passes,
+       kAll,
+       {}},
+      {"FirstOption",
+       Fault::FirstOption,
+       Answer,
+       "sanity",
+       "by every reading.*stuck on the first option",
+       Passes,
+       kAll,
+       {}},
+      {"AllAlike",
+       Fault::AllAlike,
+       Answer,
+       "sanity",
+       "by every reading.*letters are all alike",
+       Passes,
+       kAll,
+       {}},
       {"InvalidJson", Fault::InvalidJson, Reply, "answers", "not JSON|HTTP 400", Refused, kAll, {}},
       {"NotJson", Fault::NotJson, Reply, "answers", "It works!", Refused, kAll, {}},
       {"BadRequest", Fault::BadRequest, Reply, "answers", "HTTP 400", Refused, kAll, {}},
@@ -294,24 +318,26 @@ bool hides(const Planted& a, const Planted& b) {
     case Family::Reply:
       return !is(b, {Family::Prompt, Family::Bos});
     case Family::Proof:
-      return is(b, {Family::Ids});
+      return is(b, {Family::Ids, Family::Answer});
     case Family::Shape:
       return !is(b, {Family::Prompt, Family::Bos, Family::Service, Family::Over, Family::Proof,
                      Family::Reply});
     case Family::Values:
     case Family::First:
       return is(b, {Family::Values, Family::Scale, Family::First, Family::Written, Family::Again,
-                    Family::Ids});
+                    Family::Ids, Family::Answer});
     case Family::Written:
-      return is(b, {Family::Written, Family::First, Family::Values, Family::Scale});
+      return is(b, {Family::Written, Family::First, Family::Values, Family::Scale, Family::Answer});
     case Family::Count:
       return is(b, {Family::Count, Family::Scale});
     case Family::Bos:
     case Family::Over:
     case Family::Scale:
+    case Family::Answer:
+      return a.family == b.family;
     case Family::Again:
     case Family::Ids:
-      return a.family == b.family;
+      return is(b, {a.family, Family::Answer});
     case Family::Prompt:
     case Family::Service:
     case Family::Later:

@@ -43,6 +43,7 @@ enum class Family {
   Count,    // how many entries
   Ids,      // what is asked by ids
   Later,    // after position 0
+  Answer,   // what is answered
 };
 
 /// What becomes of a decision that the fault strikes.

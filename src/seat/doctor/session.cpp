@@ -1,6 +1,7 @@
 #include "seat/doctor/session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <latch>
 #include <thread>
@@ -50,10 +51,12 @@ void Probe::find(std::string says, std::string_view direction,
   append(found_, says);
   comfort_ |= direction == "false comfort";
   alarm_ |= direction == "false alarm";
-  for (const std::string_view reading : spoils) {
-    if (std::ranges::find(out_.spoils, reading) == out_.spoils.end())
-      out_.spoils.emplace_back(reading);
-  }
+  for (const std::string_view reading : spoils) spoil(reading);
+}
+
+void Probe::spoil(std::string_view reading) {
+  if (std::ranges::find(out_.spoils, reading) == out_.spoils.end())
+    out_.spoils.emplace_back(reading);
 }
 
 void Probe::well(std::string says) {
@@ -163,6 +166,29 @@ std::vector<Result<PositionReply>> Session::ask_together(
     }
   }
   for (const auto& reply : replies) count(reply);
+  return replies;
+}
+
+void Session::each_of(std::size_t n, const std::function<void(std::size_t)>& run) const {
+  const bool local = out.identity.kind == "local";
+  const auto most = static_cast<std::size_t>(local ? 1 : std::max(1, options.crowd));
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::jthread> threads;
+  for (std::size_t t = 0; t < std::min(n, most); ++t) {
+    threads.emplace_back([&] {
+      for (std::size_t i = next++; i < n && !stop.stop_requested(); i = next++) run(i);
+    });
+  }
+}
+
+std::vector<std::vector<Result<PositionReply>>> Session::ask_groups(std::span<const Group> groups) {
+  std::vector<std::vector<Result<PositionReply>>> replies(groups.size());
+  each_of(groups.size(),
+          [&](std::size_t i) { replies[i] = seat.first_positions(groups[i], schedule()); });
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    replies[i].resize(groups[i].size(), fail(Error::Code::Unavailable, "interrupted"));
+    for (const auto& reply : replies[i]) count(reply);
+  }
   return replies;
 }
 

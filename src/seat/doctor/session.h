@@ -11,6 +11,8 @@
 
 #include "decision/letters.h"
 #include "seat/doctor/doctor.h"
+#include "seat/doctor/sanity.h"
+#include "seat/doctor/sanity_items.h"
 
 namespace deem::seat {
 
@@ -23,6 +25,8 @@ class Probe {
   /// `direction` and `spoils` as in ProbeResult.
   void find(std::string says, std::string_view direction,
             std::initializer_list<std::string_view> spoils);
+  /// One more reading that its finding spoils.
+  void spoil(std::string_view reading);
   /// Something measured and well.
   void well(std::string says);
   /// Said whatever is found.
@@ -64,6 +68,7 @@ class Session {
   int odd = 0;                // of them, those whose numbers were none though the first's were
   std::string odd_cause;      // of one of those
   std::vector<std::string> failures;  // of them
+  std::vector<SanityFigures> sane;    // by reading, once probed
 
   static constexpr std::size_t kLetters = 4;  // of every question here
   /// A user's turn with four options that this server has not seen; the same for the same `i`.
@@ -80,6 +85,12 @@ class Session {
   Result<PositionReply> try_ask(const PositionRequest& request);
   /// The same of several at once, each on a thread of its own.
   std::vector<Result<PositionReply>> ask_together(std::span<const PositionRequest> requests);
+  /// The same of groups that may share their beginnings, several groups at once; a stop leaves the
+  /// rest Unavailable.
+  using Group = std::vector<PositionRequest>;
+  std::vector<std::vector<Result<PositionReply>>> ask_groups(std::span<const Group> groups);
+  /// Calls `run` with each i < n, a crowd's worth at once (a local seat one by one), until a stop.
+  void each_of(std::size_t n, const std::function<void(std::size_t)>& run) const;
 
   /// As probed; nothing where the probe failed.
   Capabilities can() const { return out.capabilities.value_or(Capabilities{}); }
@@ -127,6 +138,19 @@ ProbeResult probe_speculation(Session& session);
 ProbeResult probe_prefix_cache(Session& session);
 ProbeResult probe_overlong(Session& session);
 ProbeResult probe_residency(Session& session);
+ProbeResult probe_sanity(Session& session);
+
+/// An item with its options rotated: place p holds option (p + shift) mod n.
+decision::Question rotated(const SanityItem& item, std::size_t shift);
+/// The name in Diagnosis::readings of one of SanityAnswers.
+std::string_view family_of(std::string_view name);
+/// What the probe `sanity` says of a reading, the best of its family, added to the advice.
+void add_sanity(const Session& session, ReadingAdvice& advice);
+/// "20 of 24 right, 0.83 [0.64, 0.93]", and whether that is like guessing.
+std::string shown(const SanityFigures& figures);
+void tell_places(const Places& places, Probe& probe);
+/// Whether any reading is above guessing, and which reads best; keeps their figures.
+void tell_sanity(std::span<const SanityAnswers> readings, Session& session, Probe& probe);
 
 /// Every probe of an endpoint that answers decisions itself (kNativeProbes), and the advice.
 void examine_native(Session& session, const std::function<void(std::string_view)>& progress);

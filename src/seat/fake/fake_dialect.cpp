@@ -69,7 +69,7 @@ std::string FakeDialect::shown_text(const FakeModel::Ids& ids, const FakeRequest
 
 FakePosition FakeDialect::position(std::string_view text, const FakeRequest& request,
                                    double temperature) const {
-  const auto scores = model_.next(text);
+  const auto scores = model_.next(text, mind_of(request.faults));
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order,
@@ -95,7 +95,8 @@ Json FakeDialect::positions(const std::string& prompt, const FakeRequest& reques
   if (most <= 1) return out;
   bool ended = false;
   std::string text = prompt;
-  const auto written = model_.write(prompt, static_cast<std::size_t>(most), ended);
+  const auto written =
+      model_.write(prompt, static_cast<std::size_t>(most), ended, mind_of(request.faults));
   FakeRequest plain = request;
   plain.faults = {};
   for (std::size_t i = 0; i + 1 < written.size(); ++i) {
@@ -172,9 +173,17 @@ std::vector<FakeEntry> top_entries(const FakePosition& position, std::size_t k,
   return out;
 }
 
-FakeText write_text(const FakeModel& model, const std::string& prompt, std::size_t most) {
+FakeMind mind_of(const FaultSet& faults) {
+  return faults.has(Fault::Wanders)       ? FakeMind::Wanders
+         : faults.has(Fault::FirstOption) ? FakeMind::First
+         : faults.has(Fault::AllAlike)    ? FakeMind::Even
+                                          : FakeMind::Knows;
+}
+
+FakeText write_text(const FakeModel& model, const std::string& prompt, std::size_t most,
+                    FakeMind mind) {
   FakeText out;
-  const auto ids = model.write(prompt, most, out.ended);
+  const auto ids = model.write(prompt, most, out.ended, mind);
   out.tokens = ids.size();
   std::string* into = &out.text;
   for (const std::int64_t id : ids) {

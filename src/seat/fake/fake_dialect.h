@@ -145,7 +145,10 @@ struct FakeText {
   std::size_t tokens = 0;
   bool ended = false;
 };
-FakeText write_text(const FakeModel& model, const std::string& prompt, std::size_t most);
+FakeText write_text(const FakeModel& model, const std::string& prompt, std::size_t most,
+                    FakeMind mind);
+
+FakeMind mind_of(const FaultSet& faults);
 
 /// Whether a body is one of the adapters' own probes.
 bool is_probe(const codec::Json& body);

@@ -142,7 +142,8 @@ class FakeLlamaServer : public FakeDialect {
     const Json tokens = told_count(ids.size(), 1, request.faults);
     bool ended = false;
     std::string text;
-    for (const std::int64_t id : model_.write(prompt, static_cast<std::size_t>(most), ended)) {
+    for (const std::int64_t id :
+         model_.write(prompt, static_cast<std::size_t>(most), ended, mind_of(request.faults))) {
       if (!model_.is_special(id)) text += model_.piece(id);
     }
     Json reply = Json::object({{"content", text},
@@ -204,7 +205,8 @@ class FakeLlamaServer : public FakeDialect {
     const auto tokens = model_.encode(prompt, true).size();
     if (is_refused(tokens, 1, request.faults)) return overlong(tokens, request.faults);
     const auto most = body.get_int("max_tokens").value_or(16);
-    const FakeText text = write_text(model_, prompt, static_cast<std::size_t>(most));
+    const FakeText text =
+        write_text(model_, prompt, static_cast<std::size_t>(most), mind_of(request.faults));
     Json message = Json::object({{"role", "assistant"}, {"content", text.text}});
     if (!text.thinking.empty()) message.set("reasoning_content", text.thinking);
     const Json told = told_count(tokens, 1, request.faults);

@@ -108,7 +108,8 @@ class FakeLmStudio : public FakeDialect {
           "context length (" +
           std::to_string(told_context(request.faults)) + ")");
     }
-    const FakeText text = write_text(model_, prompt, static_cast<std::size_t>(most));
+    const FakeText text =
+        write_text(model_, prompt, static_cast<std::size_t>(most), mind_of(request.faults));
     const Json told = told_count(tokens, most, request.faults);
     return responses ? respond(request, prompt, text, told) : chat(request, text, told);
   }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "decision/question.h"
+#include "seat/doctor/sanity_items.h"
 
 namespace deem::seat {
 namespace {
@@ -49,6 +50,28 @@ std::size_t listed_letters(std::string_view user) {
     ++n;
   }
   return n;
+}
+
+/// The item whose state and question a text holds.
+const SanityItem* item_in(std::string_view text) {
+  const auto found = std::ranges::find_if(kSanityItems, [&](const SanityItem& item) {
+    return text.find(item.question) != std::string_view::npos &&
+           text.find(item.state) != std::string_view::npos;
+  });
+  return found == std::end(kSanityItems) ? nullptr : found;
+}
+
+/// What is missing of the right answer to an item that a plain text asks; "": nothing, or it asks
+/// none.
+std::string rest_of_answer(std::string_view text) {
+  constexpr std::string_view kCue = "\nAnswer:";
+  const auto cue = text.rfind(kCue);
+  if (cue == std::string_view::npos) return "";
+  const SanityItem* item = item_in(text.substr(0, cue));
+  if (item == nullptr) return "";
+  const std::string answer = " " + std::string(item->options[item->label]);
+  const std::string_view said = text.substr(cue + kCue.size());
+  return answer.starts_with(said) ? answer.substr(said.size()) : "";
 }
 
 void normalise(std::vector<double>& logits) {
@@ -117,7 +140,31 @@ std::string FakeModel::render(const std::vector<Turn>& turns, Ending ending, boo
   return out;
 }
 
-std::vector<double> FakeModel::next(std::string_view text) const {
+std::optional<std::vector<double>> FakeModel::letters_of_item(std::string_view user, std::size_t n,
+                                                              FakeMind mind) const {
+  const SanityItem* item = item_in(user);
+  if (item == nullptr || n != item->size) return std::nullopt;
+  std::size_t said = 0;
+  if (mind == FakeMind::Knows) {
+    const std::string_view label = item->options[item->label];
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::string line =
+          std::string("\n[") + decision::letter(i) + "] " + std::string(label) + ":";
+      if (user.find(line) != std::string_view::npos) said = i;
+    }
+  } else if (mind == FakeMind::Wanders) {
+    said =
+        std::min(n - 1, static_cast<std::size_t>(chance(hash(user), 7) * static_cast<double>(n)));
+  }
+  std::vector<double> out(n, -9.0);
+  out[said] = std::log(options_.letter_mass);
+  if (mind == FakeMind::Even) {
+    std::ranges::fill(out, std::log(options_.letter_mass / static_cast<double>(n)));
+  }
+  return out;
+}
+
+std::vector<double> FakeModel::next(std::string_view text, FakeMind mind) const {
   std::vector<double> logits(pieces_.size());
   const auto opened = text.rfind(opening_);
   std::string_view reply =
@@ -132,6 +179,8 @@ std::vector<double> FakeModel::next(std::string_view text) const {
         hash(text.substr(text.size() - std::min<std::size_t>(text.size(), 24)));
     for (std::size_t id = 0; id < logits.size(); ++id) logits[id] = 6 * chance(before, id);
     if (reply.size() > 16) logits[kTurnEnd] = 12;
+    const std::string rest = mind == FakeMind::Knows ? rest_of_answer(text) : "";
+    if (!rest.empty()) logits[static_cast<std::size_t>(encode(rest, false)[0])] = 16;
     normalise(logits);
     return logits;
   }
@@ -148,13 +197,16 @@ std::vector<double> FakeModel::next(std::string_view text) const {
     return logits;
   }
   std::vector<double> letters;
-  if (options_.letters) {
+  const auto known = letters_of_item(user, n, mind);
+  if (known) {
+    letters = *known;
+  } else if (options_.letters) {
     letters = options_.letters(user, n);
   } else {
     for (std::size_t i = 0; i < n; ++i) letters.push_back(4 * chance(asked, 1'000'000 + i));
   }
   letters.resize(n, -20);
-  if (!options_.letters) {
+  if (!options_.letters && !known) {
     normalise(letters);
     for (double& lp : letters) lp += std::log(options_.letter_mass);
   }
@@ -174,11 +226,12 @@ std::vector<double> FakeModel::next(std::string_view text) const {
   return logits;
 }
 
-FakeModel::Ids FakeModel::write(std::string text, std::size_t most, bool& ended) const {
+FakeModel::Ids FakeModel::write(std::string text, std::size_t most, bool& ended,
+                                FakeMind mind) const {
   Ids out;
   ended = false;
   while (out.size() < most) {
-    const auto scores = next(text);
+    const auto scores = next(text, mind);
     const auto best = std::ranges::max_element(scores) - scores.begin();
     ended = best == kTurnEnd;
     if (ended) break;

@@ -4,11 +4,20 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace deem::seat {
+
+/// What answers to the items of a diagnosis (doctor/sanity_items.h) come from.
+enum class FakeMind {
+  Knows,    // the items: their labels get nearly all
+  Wanders,  // some other prompt: any option gets nearly all
+  First,    // the first of the options listed
+  Even,     // nothing: all letters alike
+};
 
 /// A deterministic stand-in for a language model: a byte-level tokenizer with special tokens and a
 /// ChatML template, and scores that depend on nothing but the text before them.
@@ -59,9 +68,12 @@ class FakeModel {
   std::string render(const std::vector<Turn>& turns, Ending ending, bool thinking) const;
 
   /// Log-probabilities of every token after `text`; they sum to probability 1.
-  std::vector<double> next(std::string_view text) const;
+  std::vector<double> next(std::string_view text, FakeMind mind = FakeMind::Knows) const;
+  /// Log-probabilities of the `n` letters listed in a prompt about an item; none: about another.
+  std::optional<std::vector<double>> letters_of_item(std::string_view user_turn, std::size_t n,
+                                                     FakeMind mind) const;
   /// Greedy continuation, at most `most` tokens, without the end of turn; `ended` says it came.
-  Ids write(std::string text, std::size_t most, bool& ended) const;
+  Ids write(std::string text, std::size_t most, bool& ended, FakeMind mind = FakeMind::Knows) const;
 
  private:
   FakeModelOptions options_;

@@ -180,13 +180,14 @@ class FakeNative : public FakeDialect {
   // ---- answers
 
   /// Log-probabilities of the question's options: the scripted ones, or the model's own of letters.
-  std::vector<double> scores(const std::string& state, const Asked& asked) const {
+  std::vector<double> scores(const std::string& state, const Asked& asked, FakeMind mind) const {
     std::string turn = "State:\n" + state + "\n\nQuestion: " + asked.instructions + "\nOptions:";
     const std::size_t all = asked.names.size(), n = std::min(all, decision::kLetters);
     for (std::size_t i = 0; i < n; ++i) {
       turn +=
           std::string("\n[") + decision::letter(i) + "] " + asked.names[i] + ": " + asked.texts[i];
     }
+    if (const auto known = model_.letters_of_item(turn, all, mind)) return *known;
     if (options_.scores.letters) return options_.scores.letters(turn, all);
     const auto next =
         model_.next(model_.render({{"user", turn}}, FakeModel::Ending::Prompt, false));
@@ -197,8 +198,9 @@ class FakeNative : public FakeDialect {
     return out;
   }
 
-  std::vector<double> probabilities(const std::string& state, const Asked& asked) const {
-    std::vector<double> out = scores(state, asked);
+  std::vector<double> probabilities(const std::string& state, const Asked& asked,
+                                    FakeMind mind) const {
+    std::vector<double> out = scores(state, asked, mind);
     double sum = 0;
     for (double& score : out) sum += score = std::exp(score);
     for (double& p : out) p /= sum;
@@ -262,7 +264,7 @@ class FakeNative : public FakeDialect {
     Json out = Json::object({{"type", type}});
     if (is_list()) out.set("name", answer_id(asked.id));
     if (has(AnswerFault::Declined)) return out;
-    std::vector<double> p = probabilities(state, asked);
+    std::vector<double> p = probabilities(state, asked, mind_of(request.faults));
     if (!p.empty()) {
       const auto best = std::ranges::max_element(p);
       const double shift = shifted(asked, all, request) * *best;

@@ -86,7 +86,8 @@ class FakeOllama : public FakeDialect {
       return error(400, "", "the input length exceeds the context length");
     }
     const auto most = settings.get_int("num_predict").value_or(16);
-    const FakeText text = write_text(model_, prompt, static_cast<std::size_t>(most));
+    const FakeText text =
+        write_text(model_, prompt, static_cast<std::size_t>(most), mind_of(request.faults));
     Json message = Json::object({{"role", "assistant"}, {"content", text.text}});
     if (!text.thinking.empty()) message.set("thinking", text.thinking);
     Json reply = Json::object({{"model", served_name(request.faults)},

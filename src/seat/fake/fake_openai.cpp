@@ -72,7 +72,8 @@ class FakeOpenAi : public FakeDialect {
                     " tokens. However, your messages resulted in " + std::to_string(tokens) +
                     " tokens. Please reduce the length of the messages.");
     }
-    const FakeText text = write_text(model_, prompt, static_cast<std::size_t>(most));
+    const FakeText text =
+        write_text(model_, prompt, static_cast<std::size_t>(most), mind_of(request.faults));
     Json choice = Json::object(
         {{"index", 0},
          {"message",

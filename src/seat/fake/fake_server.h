@@ -56,6 +56,10 @@ enum class Fault {
   SampledNotListed,  // the written token is not in its own list
   SampledDiffers,    // it has another number there
   SampledUnlikely,   // it is not the likeliest at temperature 0
+  // What is answered to the items of a diagnosis.
+  Wanders,      // as if another prompt had been asked
+  FirstOption,  // the first option, whatever is asked
+  AllAlike,     // every letter the same
   // Prompts and names.
   Truncated,         // the prompt was cut: the count is small, the status 200
   OverlongCut,       // the same of one over the context alone

@@ -137,7 +137,8 @@ class FakeSglang : public FakeDialect {
     const auto tokens = model_.encode(prompt, true).size();
     const auto most = body.get_int("max_tokens").value_or(16);
     if (is_refused(tokens, most, request.faults)) return overlong(tokens, request.faults);
-    const FakeText text = write_text(model_, prompt, static_cast<std::size_t>(most));
+    const FakeText text =
+        write_text(model_, prompt, static_cast<std::size_t>(most), mind_of(request.faults));
     Json message = Json::object({{"role", "assistant"}, {"content", text.text}});
     message.set("reasoning_content", text.thinking.empty() ? Json() : Json(text.thinking));
     Json choice = Json::object({{"index", 0}, {"message", std::move(message)}});
@@ -176,13 +177,13 @@ class FakeSglang : public FakeDialect {
   }
 
   /// The prompt's own scores from token `from` on; the first has none.
-  Json input_scores(const Ids& ids, std::size_t from) const {
+  Json input_scores(const Ids& ids, std::size_t from, FakeMind mind) const {
     Json out = Json::array();
     std::string before;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (i == from) out.push(Json::array({nullptr, ids[i], nullptr}));
       if (i > from) {
-        const double lp = model_.next(before)[static_cast<std::size_t>(ids[i])];
+        const double lp = model_.next(before, mind)[static_cast<std::size_t>(ids[i])];
         out.push(Json::array({lp, ids[i], nullptr}));
       }
       before += model_.piece(ids[i]);
@@ -222,15 +223,17 @@ class FakeSglang : public FakeDialect {
                        Json::array({by_id(first, asked, request.faults)}), request.faults);
       }
       if (const auto from = body.get_int("logprob_start_len").value_or(-1); from >= 0) {
-        meta.set("input_token_logprobs", input_scores(ids, static_cast<std::size_t>(from)));
+        meta.set("input_token_logprobs",
+                 input_scores(ids, static_cast<std::size_t>(from), mind_of(request.faults)));
       }
     }
-    return ok(Json::object({{"text", first_token(prompt)}, {"meta_info", std::move(meta)}}));
+    return ok(Json::object(
+        {{"text", first_token(prompt, mind_of(request.faults))}, {"meta_info", std::move(meta)}}));
   }
 
-  std::string first_token(const std::string& prompt) const {
+  std::string first_token(const std::string& prompt, FakeMind mind) const {
     bool ended = false;
-    return model_.decode(model_.write(prompt, 1, ended));
+    return model_.decode(model_.write(prompt, 1, ended, mind));
   }
 };
 

@@ -157,7 +157,8 @@ class FakeVllm : public FakeDialect {
     const auto tokens = model_.encode(prompt, true).size();
     const auto most = body.get_int("max_tokens").value_or(16);
     if (is_refused(tokens, most, request.faults)) return overlong(tokens, most, request.faults);
-    const FakeText text = write_text(model_, prompt, static_cast<std::size_t>(most));
+    const FakeText text =
+        write_text(model_, prompt, static_cast<std::size_t>(most), mind_of(request.faults));
     Json message = Json::object({{"role", "assistant"}, {"content", text.text}});
     message.set("reasoning", text.thinking.empty() ? Json() : Json(text.thinking));
     Json choice = Json::object({{"index", 0}, {"message", std::move(message)}});
@@ -217,7 +218,7 @@ class FakeVllm : public FakeDialect {
       std::string before;
       for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
         before += model_.piece(ids[i]);
-        const auto scores = model_.next(before);
+        const auto scores = model_.next(before, mind_of(request.faults));
         const auto best = std::ranges::max_element(scores) - scores.begin();
         Json entry = Json::object();
         for (const std::int64_t id : {ids[i + 1], static_cast<std::int64_t>(best)}) {
