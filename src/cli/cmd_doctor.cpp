@@ -16,7 +16,7 @@ namespace {
 
 struct DoctorFlags {
   std::string seat, model, key_env, key_file;
-  bool json = false;
+  bool json = false, quick = false;
   double timeout = 30;
   std::int64_t context = 0;
   int threads = 0;
@@ -31,6 +31,8 @@ void add_flags(CLI::App& app, DoctorFlags& flags) {
       ->check(CLI::Range(0.1, 3600.0));
   app.add_option("--key-env", flags.key_env, "environment variable that holds the bearer key");
   app.add_option("--key-file", flags.key_file, "file that holds the bearer key");
+  app.add_flag("--quick", flags.quick,
+               "only the probes that deem run asks first: a dozen requests");
   app.add_flag("--json", flags.json, "the diagnosis as data (docs/formats/doctor.md)");
 }
 
@@ -53,6 +55,12 @@ Result<double> held_mib(const seat::SeatSpec& spec) {
   return board::held_by_seat(**boards, spec.kind == "local" ? "" : spec.address);
 }
 
+std::vector<std::string> quick_probes(const seat::SeatSpec& spec) {
+  if (seat::is_native_kind(spec.kind))
+    return {std::begin(seat::kQuickNativeProbes), std::end(seat::kQuickNativeProbes)};
+  return {std::begin(seat::kQuickProbes), std::end(seat::kQuickProbes)};
+}
+
 int code_of(const seat::Diagnosis& diagnosis) {
   using Verdict = seat::ProbeResult::Verdict;
   if (diagnosis.count(Verdict::Finding) > 0) return kFound;
@@ -63,8 +71,8 @@ int code_of(const seat::Diagnosis& diagnosis) {
 
 int run_doctor(const Args& args) {
   CLI::App app(
-      "What a seat's readings can be trusted for: some 50 short requests and one over-long "
-      "prompt.\n"
+      "What a seat's readings can be trusted for: some 220 short requests and one over-long "
+      "prompt\n(--quick: a dozen). "
       "Each probe ends ok, finding or not measured; exit 1 when there is a finding.\n\n"
       "  deem doctor local:model.gguf\n"
       "  deem doctor vllm:http://127.0.0.1:8000\n"
@@ -80,6 +88,7 @@ int run_doctor(const Args& args) {
   if (!seat) return report_error(seat.error());
   seat::DoctorOptions options;
   options.patience_s = flags.timeout;
+  if (flags.quick) options.probes = quick_probes(*spec);
   options.held_mib = [&] { return held_mib(*spec); };
   const bool live = ::isatty(STDERR_FILENO) == 1;
   const auto progress = [live](std::string_view probe) {

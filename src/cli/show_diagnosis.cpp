@@ -75,7 +75,12 @@ std::string diagnosis_text(const seat::Diagnosis& diagnosis) {
     add_line(out, reading.name, std::string(verdict) + " ", reading.why);
   }
   const std::size_t findings = diagnosis.count(Verdict::Finding);
-  out += fmt::format("\n{} ok, {} {}, {} not measured; {} requests in {:.1f} s\n",
+  const std::size_t all = seat::is_native_kind(diagnosis.identity.kind)
+                              ? std::size(seat::kNativeProbes)
+                              : std::size(seat::kProbes);
+  const std::size_t asked = diagnosis.probes.size();
+  out += fmt::format("\n{}{} ok, {} {}, {} not measured; {} requests in {:.1f} s\n",
+                     asked < all ? fmt::format("quick: {} of {} probes; ", asked, all) : "",
                      diagnosis.count(Verdict::Ok), findings, findings == 1 ? "finding" : "findings",
                      diagnosis.count(Verdict::NotMeasured), diagnosis.requests, diagnosis.took_s);
   return out;

@@ -47,9 +47,58 @@ TEST(DoctorCli, AServerThatIsWellEndsInZero) {
   EXPECT_EQ(done.ending.code, 0) << done.errors;
   EXPECT_EQ(done.errors, "");
   EXPECT_EQ(done.output.find("finding "), std::string::npos) << done.output;
-  EXPECT_NE(flat(done.output).find(" letters believe exact ids "), std::string::npos)
+  EXPECT_NE(flat(done.output).find(" letters believe exact ids; 24 of 24 right, 1.00 "),
+            std::string::npos)
       << done.output;
   EXPECT_NE(done.output.find(", 0 findings, 1 not measured; "), std::string::npos) << done.output;
+}
+
+TEST(DoctorCli, QuickAsksTheQuickProbesAlone) {
+  const FakeServer server = serve(ServerKind::Vllm);
+  const Finished done = doctor({"vllm:" + server.address(), "--quick"});
+  EXPECT_EQ(done.ending.code, 0) << done.errors;
+  EXPECT_EQ(done.output.find("repeat"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("\nquick: 8 of 15 probes; 8 ok, 0 findings, 0 not measured; "),
+            std::string::npos)
+      << done.output;
+  const Finished data = doctor({"vllm:" + server.address(), "--quick", "--json"});
+  const auto json = codec::parse_json(data.output);
+  ASSERT_TRUE(json) << json.error().message;
+  EXPECT_EQ(json->find("probes")->items().size(), 8u);
+  EXPECT_LE(json->get_int("requests").value_or(99), 12);
+}
+
+TEST(DoctorCli, QuickKnowsTheProbesOfADecisionEndpoint) {
+  const FakeServer server = serve(ServerKind::SystemOne);
+  const Finished done = doctor({"systemone:" + server.address(), "--quick"});
+  EXPECT_EQ(done.ending.code, 0) << done.errors;
+  EXPECT_NE(done.output.find("\nquick: 4 of 8 probes; 4 ok, "), std::string::npos) << done.output;
+}
+
+TEST(DoctorCli, AModelThatOnlyGuessesIsFound) {
+  const FakeServer server =
+      serve(ServerKind::Ollama, {{.fault = Fault::FirstOption, .everywhere = true}});
+  const Finished done = doctor({"ollama:" + server.address()});
+  EXPECT_EQ(done.ending.code, 1) << done.errors;
+  EXPECT_NE(flat(done.output).find(" sanity finding answers like guessing by every reading: "),
+            std::string::npos)
+      << done.output;
+  EXPECT_NE(flat(done.output).find(" letters do not believe see sanity "), std::string::npos)
+      << done.output;
+}
+
+TEST(DoctorCli, AReadingThatOnlyGuessesIsSaidToBesideOneThatDoesNot) {
+  const FakeServer server =
+      serve(ServerKind::Vllm,
+            {{.fault = Fault::FirstOption, .contains = "\"messages\"", .everywhere = true}});
+  const Finished done = doctor({"vllm:" + server.address()});
+  EXPECT_EQ(done.ending.code, 0) << done.output << done.errors;
+  EXPECT_NE(flat(done.output).find(" letters like guessing exact ids; 10 of 24 right, "),
+            std::string::npos)
+      << done.output;
+  EXPECT_NE(flat(done.output).find(" likelihood believe token by token; cloze 24 of 24 right, "),
+            std::string::npos)
+      << done.output;
 }
 
 TEST(DoctorCli, AFindingEndsInOneAndSaysHowItErrs) {

@@ -77,7 +77,7 @@ struct DoctorOptions {
   std::function<Result<double>()> held_mib{};
 };
 
-/// Asks `seat` what its readings can be trusted for: some 50 short requests and one over-long
+/// Asks `seat` what its readings can be trusted for: some 220 short requests and one over-long
 /// prompt; nothing is changed on the server. `progress` gets each probe's name as it begins. A stop
 /// ends it early: probes not done are not measured. Errors: as Seat::identify.
 Result<Diagnosis> examine(Seat& seat, const DoctorOptions& options,

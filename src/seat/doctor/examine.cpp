@@ -74,7 +74,7 @@ ReadingAdvice advise(std::string name, bool supported, std::string why, const Se
   const std::string found = against(session.out.probes, out.name);
   if (supported && !found.empty()) out.why = "see " + found;
   out.believed = supported && found.empty();
-  if (out.believed) add_sanity(session, out);
+  add_sanity(session, out);
   return out;
 }
 

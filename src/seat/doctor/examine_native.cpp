@@ -325,7 +325,7 @@ ReadingAdvice advise(const Native& native, const Diagnosis& from) {
   }
   if (out.supported && !found.empty()) out.why = "see " + found;
   out.believed = out.supported && found.empty();
-  if (out.believed) add_sanity(native.session, out);
+  add_sanity(native.session, out);
   return out;
 }
 

@@ -284,6 +284,7 @@ void add_sanity(const Session& session, ReadingAdvice& advice) {
   }
   if (best == nullptr) return;
   advice.guesses = !above;
+  if (!advice.believed) return;
   advice.why += "; " + (best->name == advice.name ? "" : best->name + " ") + shown(*best);
 }
 

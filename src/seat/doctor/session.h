@@ -144,7 +144,8 @@ ProbeResult probe_sanity(Session& session);
 decision::Question rotated(const SanityItem& item, std::size_t shift);
 /// The name in Diagnosis::readings of one of SanityAnswers.
 std::string_view family_of(std::string_view name);
-/// What the probe `sanity` says of a reading, the best of its family, added to the advice.
+/// What the probe `sanity` says of a reading, by the best of its family; `why` where it is
+/// believed.
 void add_sanity(const Session& session, ReadingAdvice& advice);
 /// "20 of 24 right, 0.83 [0.64, 0.93]", and whether that is like guessing.
 std::string shown(const SanityFigures& figures);
