@@ -41,6 +41,24 @@ double mcnemar_exact(std::size_t b, std::size_t c) {
   return std::min(1.0, 2 * tail);
 }
 
+std::pair<double, double> paired_difference_95(std::size_t both, std::size_t first,
+                                               std::size_t second, std::size_t neither) {
+  const std::size_t pairs = both + first + second + neither;
+  if (pairs == 0) return {-1, 1};
+  const auto a = static_cast<double>(both), b = static_cast<double>(first),
+             c = static_cast<double>(second), d = static_cast<double>(neither), n = a + b + c + d;
+  const double p1 = (a + b) / n, p2 = (a + c) / n;
+  const auto [low1, high1] = wilson_95(both + first, pairs);
+  const auto [low2, high2] = wilson_95(both + second, pairs);
+  const double margins = (a + b) * (c + d) * (a + c) * (b + d), excess = a * d - b * c;
+  // Continuity takes n/2 from a positive correlation.
+  const double corrected = excess > 0 ? std::max(0.0, excess - n / 2) : excess;
+  const double phi = margins > 0 ? corrected / std::sqrt(margins) : 0;
+  const auto side = [&](double x, double y) { return std::sqrt(x * x - 2 * phi * x * y + y * y); };
+  return {std::max(-1.0, p1 - p2 - side(p1 - low1, high2 - p2)),
+          std::min(1.0, p1 - p2 + side(high1 - p1, p2 - low2))};
+}
+
 std::vector<double> holm(std::span<const double> p) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

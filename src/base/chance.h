@@ -19,6 +19,12 @@ double chance_of_at_least(std::size_t hits, std::span<const double> p);
 /// `c` when each falls either way with probability ½. 1 when there are none.
 double mcnemar_exact(std::size_t b, std::size_t c);
 
+/// 95 % interval of the difference between two paired shares, the first minus the second (Newcombe
+/// 1998, method 10). Pairs that have both, the first alone, the second alone, neither; no pairs give
+/// [−1, 1].
+std::pair<double, double> paired_difference_95(std::size_t both, std::size_t first,
+                                               std::size_t second, std::size_t neither);
+
 /// Holm's adjustment for several tests at once (1979): p-values in the order given, none above 1.
 std::vector<double> holm(std::span<const double> p);
 

@@ -40,6 +40,22 @@ TEST(McNemar, IsTheExactBinomialTest) {
   EXPECT_EQ(mcnemar_exact(0, 0), 1);
 }
 
+/// Newcombe, Statistics in Medicine 17 (1998), 2635: method 10 in the paper's examples.
+TEST(PairedDifference, GivesThePublishedIntervals) {
+  const auto [low, high] = paired_difference_95(36, 12, 2, 0);
+  EXPECT_NEAR(low, 0.0569, 5e-5);
+  EXPECT_NEAR(high, 0.3404, 5e-5);
+  EXPECT_NEAR(paired_difference_95(54, 0, 0, 0).first, -0.0664, 5e-5);
+  EXPECT_NEAR(paired_difference_95(54, 0, 0, 0).second, 0.0664, 5e-5);
+}
+
+TEST(PairedDifference, TurnsWithItsSidesAndIsAllWithoutPairs) {
+  const auto one = paired_difference_95(10, 5, 1, 8), other = paired_difference_95(10, 1, 5, 8);
+  EXPECT_NEAR(one.first, -other.second, 1e-15);
+  EXPECT_NEAR(one.second, -other.first, 1e-15);
+  EXPECT_EQ(paired_difference_95(0, 0, 0, 0), (std::pair{-1.0, 1.0}));
+}
+
 TEST(Holm, AdjustsStepDown) {
   // By hand: sorted .01 .02 .03 .5 → ×4 ×3 ×2 ×1 = .04 .06 .06 .5, never falling.
   const auto adjusted = holm(std::vector{.03, .01, .5, .02});
