@@ -16,6 +16,7 @@ namespace {
 
 struct DoctorFlags {
   std::string seat, model, key_env, key_file;
+  std::string against, against_model, against_key_env;
   bool json = false, quick = false;
   double timeout = 30;
   std::int64_t context = 0;
@@ -31,8 +32,15 @@ void add_flags(CLI::App& app, DoctorFlags& flags) {
       ->check(CLI::Range(0.1, 3600.0));
   app.add_option("--key-env", flags.key_env, "environment variable that holds the bearer key");
   app.add_option("--key-file", flags.key_file, "file that holds the bearer key");
-  app.add_flag("--quick", flags.quick,
-               "only the probes that deem run asks first: a dozen requests");
+  auto* against = app.add_option(
+      "--against", flags.against,
+      "of a decision endpoint: a plain seat whose letters are asked the same questions");
+  app.add_option("--against-model", flags.against_model, "served name there")->needs(against);
+  app.add_option("--against-key-env", flags.against_key_env,
+                 "environment variable that holds the bearer key there")
+      ->needs(against);
+  app.add_flag("--quick", flags.quick, "only the probes that deem run asks first: a dozen requests")
+      ->excludes(against);
   app.add_flag("--json", flags.json, "the diagnosis as data (docs/formats/doctor.md)");
 }
 
@@ -46,6 +54,30 @@ Result<seat::SeatSpec> make_spec(const DoctorFlags& flags) {
   spec->key_env = flags.key_env;
   spec->key_file = flags.key_file;
   return spec;
+}
+
+/// The plain seat of --against; null when there is none. Errors: BadInput where one of the two is
+/// of the wrong kind; as the adapter's.
+Result<std::unique_ptr<seat::Seat>> make_against(const DoctorFlags& flags,
+                                                 const seat::SeatSpec& native) {
+  if (flags.against.empty()) return nullptr;
+  Result<seat::SeatSpec> spec = seat::parse_seat(flags.against);
+  if (!spec) return fail("--against", spec.error());
+  if (!seat::is_native_kind(native.kind)) {
+    return fail(Error::Code::BadInput,
+                "--against: " + native.kind +
+                    " is no decision endpoint (systemone:, decisions:) to hold against a seat");
+  }
+  if (seat::is_native_kind(spec->kind)) {
+    return fail(Error::Code::BadInput,
+                "--against: " + spec->kind + " has no letters to read; give a plain seat");
+  }
+  spec->model = flags.against_model;
+  spec->context = flags.context;
+  spec->threads = flags.threads;
+  spec->timeout_s = flags.timeout;
+  spec->key_env = flags.against_key_env;
+  return seat::make_seat(*spec);
 }
 
 /// MiB that the processes behind `spec` hold on the boards of this box.
@@ -86,7 +118,16 @@ int run_doctor(const Args& args) {
   const Interrupt interrupt;
   const Result<std::unique_ptr<seat::Seat>> seat = seat::make_seat(*spec);
   if (!seat) return report_error(seat.error());
+  const Result<std::unique_ptr<seat::Seat>> against = make_against(flags, *spec);
+  if (!against) return report_error(against.error());
+  if (*against) {
+    if (const auto who = (*against)->identify(); !who) {
+      report_error(Error{who.error().code, "--against: " + who.error().message});
+      return interrupt.token().stop_requested() ? kInterrupted : kOutsideFailed;
+    }
+  }
   seat::DoctorOptions options;
+  options.against = against->get();
   options.patience_s = flags.timeout;
   if (flags.quick) options.probes = quick_probes(*spec);
   options.held_mib = [&] { return held_mib(*spec); };

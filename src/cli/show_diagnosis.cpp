@@ -78,7 +78,7 @@ std::string diagnosis_text(const seat::Diagnosis& diagnosis) {
   const std::size_t all = seat::is_native_kind(diagnosis.identity.kind)
                               ? std::size(seat::kNativeProbes)
                               : std::size(seat::kProbes);
-  const std::size_t asked = diagnosis.probes.size();
+  const std::size_t asked = diagnosis.probes.size();  // more than all with --against
   out += fmt::format("\n{}{} ok, {} {}, {} not measured; {} requests in {:.1f} s\n",
                      asked < all ? fmt::format("quick: {} of {} probes; ", asked, all) : "",
                      diagnosis.count(Verdict::Ok), findings, findings == 1 ? "finding" : "findings",

@@ -75,6 +75,27 @@ TEST(DoctorCli, QuickKnowsTheProbesOfADecisionEndpoint) {
   EXPECT_NE(done.output.find("\nquick: 4 of 8 probes; 4 ok, "), std::string::npos) << done.output;
 }
 
+TEST(DoctorCli, ADecisionEndpointIsHeldAgainstAPlainSeat) {
+  const FakeServer native = serve(ServerKind::SystemOne), plain = serve(ServerKind::LlamaServer);
+  const Finished done =
+      doctor({"systemone:" + native.address(), "--against", "llama-server:" + plain.address()});
+  EXPECT_EQ(done.ending.code, 0) << done.output << done.errors;
+  EXPECT_NE(flat(done.output).find(" against ok right on 24 of 24, our letters on 24: "),
+            std::string::npos)
+      << done.output;
+}
+
+TEST(DoctorCli, AnotherSeatThatIsNotThereEndsInFour) {
+  const FakeServer native = serve(ServerKind::SystemOne);
+  std::string gone;
+  {
+    gone = serve(ServerKind::Vllm).address();
+  }
+  const Finished done = doctor({"systemone:" + native.address(), "--against", "vllm:" + gone});
+  EXPECT_EQ(done.ending.code, 4) << done.output;
+  EXPECT_NE(done.errors.find("--against: "), std::string::npos) << done.errors;
+}
+
 TEST(DoctorCli, AModelThatOnlyGuessesIsFound) {
   const FakeServer server =
       serve(ServerKind::Ollama, {{.fault = Fault::FirstOption, .everywhere = true}});

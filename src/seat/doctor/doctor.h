@@ -73,6 +73,9 @@ struct DoctorOptions {
   int crowd = 8;                       // requests in flight at once
   std::int64_t most_tokens = 150'000;  // an over-long prompt has no more than these
   std::int64_t blind_tokens = 33'000;  // its length where the context is not told
+  /// A plain seat whose letters a decision endpoint is held against (probe `against`, after all
+  /// others); null: none. Must outlive the examination.
+  Seat* against = nullptr;
   /// MiB on boards that the seat's own processes hold. Errors: with why that is not known.
   std::function<Result<double>()> held_mib{};
 };

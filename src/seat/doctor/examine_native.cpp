@@ -331,6 +331,11 @@ ReadingAdvice advise(const Native& native, const Diagnosis& from) {
 
 }  // namespace
 
+Result<std::vector<double>> native_probs_of(const Result<DecideReply>& reply,
+                                            const Question& asked) {
+  return read(reply, 0, asked);
+}
+
 void examine_native(Session& session, const std::function<void(std::string_view)>& progress) {
   Diagnosis& out = session.out;
   if (progress) progress("identity");
@@ -348,6 +353,13 @@ void examine_native(Session& session, const std::function<void(std::string_view)
                              ? not_measured(name, native.broken)
                              : run(native);
     if (session.stop.stop_requested()) result = not_measured(name, "interrupted");
+    out.probes.push_back(std::move(result));
+  }
+  if (session.options.against != nullptr && !session.stop.stop_requested()) {
+    if (progress) progress("against");
+    ProbeResult result =
+        native.broken.empty() ? probe_against(session) : not_measured("against", native.broken);
+    if (session.stop.stop_requested()) result = not_measured("against", "interrupted");
     out.probes.push_back(std::move(result));
   }
   if (!session.stop.stop_requested()) compare_identity(session, out.probes.front());

@@ -190,6 +190,66 @@ TEST_P(NativeDoctor, StepsOfAHundredthAreSaid) {
   EXPECT_NE(answers.says.find("steps of 0.01"), std::string::npos) << answers.says;
 }
 
+/// An endpoint held against the letters of a scripted vLLM.
+Result<ProbeResult> held_against(const Form& form, FakeOptions native, FakeOptions plain = {}) {
+  native.sglang_form = form.sglang;
+  const auto server = start_fake(form.kind, std::move(native));
+  const auto other = start_fake(ServerKind::Vllm, std::move(plain));
+  const auto seat = seat_of(server.seat()), against = seat_of(other.seat());
+  auto diagnosis = examine(
+      *seat, {.probes = {"against"}, .patience_s = 20, .nonce = 4711, .against = against.get()}, {},
+      {});
+  if (!diagnosis) return fail(diagnosis.error());
+  return diagnosis->probes.back();
+}
+
+TEST_P(NativeDoctor, TheSameAnswersAsOurLettersAreWell) {
+  const auto probe = held_against(GetParam(), {});
+  ASSERT_TRUE(probe) << probe.error().message;
+  EXPECT_EQ(probe->name, "against");
+  EXPECT_EQ(probe->verdict, Verdict::Ok) << probe->says;
+  EXPECT_NE(probe->says.find("right on 24 of 24, our letters on 24: +0.00"), std::string::npos)
+      << probe->says;
+  EXPECT_LT(probe->evidence.get_double("max").value_or(1), 1e-3);
+  EXPECT_EQ(probe->evidence.get_int("differ"), 0);
+}
+
+TEST_P(NativeDoctor, ASkewIsFoundAgainstOurLetters) {
+  const auto probe = held_against(GetParam(), {.answers = {AnswerFault::Skewed}});
+  ASSERT_TRUE(probe) << probe.error().message;
+  EXPECT_EQ(probe->verdict, Verdict::Finding) << probe->says;
+  EXPECT_EQ(probe->direction, "false alarm");
+  EXPECT_EQ(probe->spoils, std::vector<std::string>{"native"});
+  EXPECT_NE(probe->says.find("of 24 answers are another's, more than the 0 that waver"),
+            std::string::npos)
+      << probe->says;
+}
+
+TEST_P(NativeDoctor, LettersThatAreWorseDoNotSpoilTheEndpoint) {
+  const auto probe =
+      held_against(GetParam(), {}, {.faults = {{.fault = Fault::FirstOption, .everywhere = true}}});
+  ASSERT_TRUE(probe) << probe.error().message;
+  EXPECT_EQ(probe->verdict, Verdict::Finding) << probe->says;
+  EXPECT_EQ(probe->direction, "");
+  EXPECT_TRUE(probe->spoils.empty());
+}
+
+TEST_P(NativeDoctor, ProbabilitiesThatMoveALittleAreNoFinding) {
+  for (const AnswerFault harmless : {AnswerFault::Rounded, AnswerFault::Jitters}) {
+    const auto probe = held_against(GetParam(), {.answers = {harmless}});
+    ASSERT_TRUE(probe) << probe.error().message;
+    EXPECT_EQ(probe->verdict, Verdict::Ok) << probe->says;
+  }
+}
+
+TEST_P(NativeDoctor, WithoutLettersToReadThereIsNothingToHoldItAgainst) {
+  const auto probe = held_against(GetParam(), {},
+                                  {.faults = {{.fault = Fault::NullLogprobs, .everywhere = true}}});
+  ASSERT_TRUE(probe) << probe.error().message;
+  EXPECT_EQ(probe->verdict, Verdict::NotMeasured) << probe->says;
+  EXPECT_NE(probe->says.find("the other seat reads no letters"), std::string::npos) << probe->says;
+}
+
 INSTANTIATE_TEST_SUITE_P(Forms, NativeDoctor, testing::ValuesIn(kForms),
                          [](const auto& one) { return std::string(one.param.name); });
 

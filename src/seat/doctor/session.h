@@ -153,6 +153,12 @@ void tell_places(const Places& places, Probe& probe);
 /// Whether any reading is above guessing, and which reads best; keeps their figures.
 void tell_sanity(std::span<const SanityAnswers> readings, Session& session, Probe& probe);
 
+/// Of a decision endpoint against options.against.
+ProbeResult probe_against(Session& session);
+/// Probabilities that the first answer of a reply gives the options of `asked`, or why it has none.
+Result<std::vector<double>> native_probs_of(const Result<DecideReply>& reply,
+                                            const DecideRequest::Question& asked);
+
 /// Every probe of an endpoint that answers decisions itself (kNativeProbes), and the advice.
 void examine_native(Session& session, const std::function<void(std::string_view)>& progress);
 

@@ -245,8 +245,9 @@ class FakeNative : public FakeDialect {
   }
 
   /// How much of the likeliest option's probability goes to another.
-  double shifted(const Asked& asked, const std::vector<Asked>& all,
+  double shifted(const std::string& state, const Asked& asked, const std::vector<Asked>& all,
                  const FakeRequest& request) const {
+    if (has(AnswerFault::Skewed) && (state.size() + asked.instructions.size()) % 3 == 0) return 1;
     if (has(AnswerFault::ReadsIds) && asked.id != "q1") return 0.3;
     if (has(AnswerFault::ReadsCompany) && all.size() > 1) return 0.3;
     if (has(AnswerFault::Jitters)) return 0.2 * static_cast<double>(request.traffic.asked % 3);
@@ -267,7 +268,7 @@ class FakeNative : public FakeDialect {
     std::vector<double> p = probabilities(state, asked, mind_of(request.faults));
     if (!p.empty()) {
       const auto best = std::ranges::max_element(p);
-      const double shift = shifted(asked, all, request) * *best;
+      const double shift = shifted(state, asked, all, request) * *best;
       *best -= shift;
       (best == p.begin() ? p.back() : p.front()) += shift;
     }

@@ -124,6 +124,7 @@ enum class AnswerFault {
   ReadsIds,       // a question's id changes its answer
   ReadsCompany,   // so do the others of its request
   Jitters,        // so does when it is asked
+  Skewed,         // of one question in three, another option is answered
   TakesAnything,  // a choice without options is answered
   CutsState,      // an over-long state is answered, with the count of what was read
   Rounded,        // to two decimals
