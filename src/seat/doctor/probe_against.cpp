@@ -108,7 +108,7 @@ ProbeResult probe_against(Session& session) {
   const std::string right = fmt::format(
       "right on {} of {}, our letters on {}: {:+.2f} [{:+.2f}, {:+.2f}], p {:.3f}", f.native_right,
       f.n, f.letters_right, f.difference, f.interval.first, f.interval.second, f.p_right);
-  const std::string other = fmt::format("{} of {} answers are another's", f.differ, f.n);
+  const std::string other = fmt::format("{} of {} answers differ", f.differ, f.n);
   if (f.p_right <= kShown && f.difference < 0) {
     probe.find(right, "false alarm", {"native"});
   } else if (f.p_right <= kShown) {
