@@ -23,7 +23,10 @@ class FakeNative : public FakeDialect {
   FakeNative(ServerKind kind, const FakeOptions& options, const FakeModel& model)
       : FakeDialect(options, model), systemone_(kind == ServerKind::SystemOne) {}
 
-  bool generates(std::string_view path) const override { return path == route(); }
+  /// A router sends the same form elsewhere.
+  bool generates(std::string_view path) const override {
+    return path == route() || (systemone_ && path == "/api/alpha/decisions");
+  }
 
   bool is_decision(std::string_view path, const Json& body) const override {
     return generates(path) && !is_probe(body);
