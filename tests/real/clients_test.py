@@ -11,7 +11,7 @@ import harness as real
 
 
 def main():
-    program = pathlib.Path(real.given("DEEM_PROGRAM", "the built deem")).parent / "tests/real/serve_decisions"
+    program = pathlib.Path(real.given("DEEM_PROGRAM", "the built deem")).with_name("serve_decisions")
     modules = real.provided("tools/npm-modules", "tests/real/clients")
     node = real.provided("tools/fetch-node") + "/node"
     server = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

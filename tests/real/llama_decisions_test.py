@@ -27,7 +27,8 @@ def main():
         decision_gguf.write_copy(model, decider)
         with real.serving([*argv, "-m", str(decider)], f"{address}/health", 120):
             diagnosis = real.diagnose("systemone:" + address)
-            real.expect(diagnosis)
+            # llama-server answers to every name, and this route too.
+            real.expect(diagnosis, findings=("identity",))
             assert "native" in real.believed(diagnosis), diagnosis["readings"]
             limits = ["--limit", "6"]
             native = real.ask_kit(f"{folder}/native", "--seat", "systemone:" + address, "--reading", "native", *limits)
