@@ -57,7 +57,8 @@ struct Outcome {
     PinFailed,
     PinNotMeasured,
     SeatRefused,
-    SeatNotMeasured
+    SeatNotMeasured,
+    SeatDoubted  // every row is there, but a seat was not what it had been; required to be
   };
   End end = End::Done;
   bool began = true;  // false: stopped before the first row, and a new run left nothing behind

@@ -250,6 +250,13 @@ void check_list(Session& session, Probe& probe) {
 
 }  // namespace
 
+void check_numbers(const PositionReply& reply, Probe& probe) {
+  if (!check_cause(reply, probe)) return;
+  check_gaps(reply, probe);
+  check_sampled(reply, probe);
+  check_unit(reply.position.top, false, probe);
+}
+
 ProbeResult probe_depth(Session& session) {
   if (!session.no_answers.empty()) return not_measured("depth", session.no_answers);
   Probe probe("depth");
