@@ -144,7 +144,7 @@ void judge(const Result<seat::Usage>& whole, const Result<seat::Usage>& more,
   if (*b - *a >= kWords) return well(fmt::format("reads {} tokens whole", *a));
   out.cut_at = *b;
   find(out, fmt::format("cuts prompts to {} tokens: {} words more than the longest of this arm ({} "
-                        "tokens) count as {} more; rows counted so long are void",
+                        "tokens) count as {} more",
                         *b, kWords, *a, *b - *a));
 }
 
@@ -170,6 +170,18 @@ std::optional<Longest> check_longest(const Config& config, const kit::Kit& kit,
   }
   if (stop.stop_requested()) return std::nullopt;
   judge(whole, more, short_count(*open.diagnosis), diagnosed_readings(arm), out);
+  return out;
+}
+
+std::optional<Longest> check_longest_again(const Config& config, const kit::Kit& kit,
+                                           const std::vector<Unit>& plan, std::size_t arm_index,
+                                           const OpenSeat& open,
+                                           const std::optional<Longest>& before,
+                                           const std::stop_token& stop) {
+  if (!before || before->probe.verdict != Verdict::Ok) return std::nullopt;
+  auto out = check_longest(config, kit, plan, arm_index, open, stop);
+  if (out && out->probe.verdict == Verdict::Finding)
+    out->probe.spoils = diagnosed_readings(config.arms[arm_index]);
   return out;
 }
 

@@ -16,4 +16,11 @@ std::optional<Longest> check_longest(const Config& config, const kit::Kit& kit,
                                      const std::vector<Unit>& plan, std::size_t arm_index,
                                      const OpenSeat& open, const std::stop_token& stop);
 
+/// The same once the rows are there, where it was well before: a finding spoils all the arm reads.
+std::optional<Longest> check_longest_again(const Config& config, const kit::Kit& kit,
+                                           const std::vector<Unit>& plan, std::size_t arm_index,
+                                           const OpenSeat& open,
+                                           const std::optional<Longest>& before,
+                                           const std::stop_token& stop);
+
 }  // namespace deem::bench

@@ -46,14 +46,14 @@ enum class Fate {
 constexpr const char* kFates[] = {"nothing asked", "void",     "refused", "noted",
                                   "doubted",       "harmless", "silent"};
 
-/// A server: from the start, or once the run has asked its first row.
+/// When a server falls ill: from the start, or once the run has probed it.
 enum class Onset { Before, Meanwhile };
 
 struct Case {
   ServerKind kind = ServerKind::Vllm;
   FakeOptions options = {};
   std::vector<seat::FaultRule> faults = {};  // from the start
-  std::vector<seat::FaultRule> later = {};   // once a row is there
+  std::vector<seat::FaultRule> later = {};   // once it was probed
   bool overlong = false;                     // an item is longer than the context
   int concurrency = 1;
   double timeout_s = 20;
@@ -70,18 +70,18 @@ struct Ran {
 
 class Starter : public Observer {
  public:
-  Starter(FakeServer& server, const std::vector<seat::FaultRule>& later)
-      : server_(server), later_(later) {}
+  Starter(FakeServer& server, const Case& one) : server_(server), case_(one) {}
   void stage(const std::string&) override {}
   void announce(const Announcement&) override {
-    if (!later_.empty()) server_.set_faults(later_);
+    if (!case_.later.empty()) server_.set_faults(case_.later);
+    if (case_.options.answers_on) *case_.options.answers_on = true;
   }
   void row(const Row&, const Progress&) override {}
   void note(const std::string&) override {}
 
  private:
   FakeServer& server_;
-  const std::vector<seat::FaultRule>& later_;
+  const Case& case_;
 };
 
 kit::Kit planted_kit(bool overlong) {
@@ -142,7 +142,7 @@ Ran run_on(const Case& one) {
   seat::SeatSpec spec = server->seat();
   spec.timeout_s = one.timeout_s;
   config.arms = arms_of(one, spec);
-  Starter observer(*server, one.later);
+  Starter observer(*server, one);
   auto outcome = run(config, {}, seat::make_seat, observer, {});
   if (!outcome) {
     out.error = outcome.error().message;
@@ -187,6 +187,7 @@ bool same_answer(const Row& a, const Row& b) {
 Fate fate_of(const Row& row) {
   if (row.status != Row::Status::Asked) return Fate::Refused;
   for (const auto& [name, reading] : row.readings) {
+    if (reading.unsupported) continue;
     if (reading.error) return Fate::Refused;
     if (reading.cause != VoidCause::None) return Fate::Void;
     if (reading.served_model) return Fate::Noted;

@@ -9,6 +9,7 @@
 #include "bench/asking.h"
 #include "bench/calibration.h"
 #include "bench/journal.h"
+#include "bench/longest.h"
 #include "bench/memory.h"
 #include "bench/plan.h"
 #include "bench/run_boards.h"
@@ -102,10 +103,15 @@ std::optional<Outcome> refuse_seats(const Config& config, const Setup& setup) {
 
 /// Asks the seats again that were asked in this sitting, as each was when it was diagnosed, and
 /// keeps what that shows. Returns why an arm is in doubt now; "" for none.
-std::string check_seats_again(const Config& config, Setup& setup, const Sitting& sitting,
+std::string check_seats_again(const Config& config, const kit::Kit& kit,
+                              const std::vector<Unit>& plan, Setup& setup, const Sitting& sitting,
                               record::RunRecord& record, Observer& observer,
                               const std::stop_token& stop) {
   std::string doubt;
+  const auto keep = [&](std::size_t a, const seat::ProbeResult& probe, int requests) {
+    add_probe(record.arms[a].doctor, probe, requests);
+    if (doubt.empty()) doubt = doubt_of(config.arms[a], probe);
+  };
   for (std::size_t s = 0; s < setup.seats.size(); ++s) {
     const OpenSeat& open = setup.seats[s];
     std::vector<std::size_t> arms;
@@ -122,8 +128,11 @@ std::string check_seats_again(const Config& config, Setup& setup, const Sitting&
     if (stop.stop_requested()) break;
     tell_finding(again, config.arms[arms.front()].name, observer);
     for (const std::size_t a : arms) {
-      add_probe(record.arms[a].doctor, again, requests);
-      if (doubt.empty()) doubt = doubt_of(config.arms[a], again);
+      keep(a, again, requests);
+      auto longest = check_longest_again(config, kit, plan, a, open, setup.arms[a].longest, stop);
+      if (!longest) continue;
+      tell_finding(longest->probe, config.arms[a].name, observer);
+      keep(a, longest->probe, longest->requests);
     }
   }
   return doubt;
@@ -244,7 +253,7 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
   }
   std::string doubt;
   if (asked && !sitting.too_many_errors())
-    doubt = check_seats_again(config, *setup, sitting, *record, observer, stop);
+    doubt = check_seats_again(config, *kit, *plan, *setup, sitting, *record, observer, stop);
   // A sustained run that was stopped has not had its time.
   const bool cut_short = config.probes.sustained_s > 0 && !ended && stop.stop_requested();
   const bool complete = sitting.complete() && !cut_short;

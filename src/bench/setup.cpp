@@ -116,6 +116,8 @@ Result<ReadyArm> make_ready(const Config& config, const kit::Kit& kit,
     observer.note("arm " + arm.name + ": census not measured (" + *ready.census.not_measured +
                   "); over-long prompts are found only when the server says so");
     if (open.diagnosis) ready.longest = check_longest(config, kit, plan, arm_index, open, stop);
+    if (ready.longest && ready.longest->cut_at)
+      ready.longest->probe.says += "; rows counted so long are void";
     if (ready.longest) tell_finding(ready.longest->probe, arm.name, observer);
   }
   return ready;
