@@ -15,7 +15,7 @@ namespace {
 
 using decision::LettersReading;
 
-constexpr int kTimes = 3;  // alone, one after the other
+constexpr int kTimes = 4;  // alone, one after the other
 
 std::string shown(std::string_view text) { return printable(text, 200); }
 
@@ -92,14 +92,28 @@ void compare_counts(const Usage& before, const Usage& now, Probe& probe) {
              fewer ? "false comfort" : "false alarm", {"letters", "written"});
 }
 
-void letters_again(Session& session, const PositionReply& first, Probe& probe) {
-  const LettersReading before = read(first);
+/// Adds what moved against any of `readings`, and the reading to them.
+void compare_all(std::vector<LettersReading>& readings, const PositionReply& reply,
+                 std::string_view when, Probe& probe) {
+  const LettersReading now = read(reply);
+  for (const LettersReading& before : readings) {
+    if (!probe.found()) compare(before, now, when, probe);
+  }
+  readings.push_back(now);
+}
+
+/// The last time for more letters, where they are asked by id: one that is written comes back
+/// whether its id is answered or not.
+void letters_again(Session& session, const PositionReply& first, bool more_ids, Probe& probe) {
+  std::vector<LettersReading> readings = {read(first)};
   for (int i = 0; i < kTimes && !probe.found(); ++i) {
-    const auto reply = session.ask(session.request(0));
+    const bool last = i + 1 == kTimes;
+    const auto reply =
+        last && more_ids ? check_ids(session, probe) : session.ask(session.request(0));
     if (!reply) return probe.skip(shown(reply.error().message));
-    compare_lists(first, *reply, probe);
+    if (!last || !more_ids) compare_lists(first, *reply, probe);
     compare_counts(first.usage, reply->usage, probe);
-    compare(before, read(*reply), "at the end", probe);
+    compare_all(readings, *reply, "at the end", probe);
     session.first = *reply;
   }
   const int crowd = session.options.crowd;
@@ -109,8 +123,8 @@ void letters_again(Session& session, const PositionReply& first, Probe& probe) {
     for (const auto& reply : session.ask_together(requests)) {
       if (!reply) {
         probe.skip(shown(reply.error().message));
-      } else if (!probe.found()) {
-        compare(before, read(*reply), fmt::format("{} in flight", crowd), probe);
+      } else {
+        compare_all(readings, *reply, fmt::format("{} in flight", crowd), probe);
       }
     }
   }
@@ -136,6 +150,9 @@ void native_again(Session& session, const std::vector<double>& first, Probe& pro
     const auto times = static_cast<std::size_t>(together ? session.options.crowd : 1);
     if (together && times < 2) break;
     const NativeAgain again = ask_native_again(session, first, times);
+    if (again.no_answer)
+      return probe.find("no answer where there was one: " + again.failed, "false comfort",
+                        {"native"});
     if (!again.failed.empty()) return probe.skip(again.failed);
     if (again.apart <= kNativeDrift) continue;
     probe.find(
@@ -157,13 +174,15 @@ ProbeResult examine_again(Seat& seat, const Diagnosis& before,
   same.nonce = baseline.nonce;
   Session session(seat, same, stop);
   session.out.identity = before.identity;
+  session.out.capabilities = before.capabilities;
   session.lineage = baseline.lineage;
   session.policy = baseline.policy;
   Probe probe(kAgain);
   const bool native = is_native_kind(before.identity.kind);
   if (native && !baseline.native.empty()) native_again(session, baseline.native, probe);
   if (baseline.first && (holds(readings, "letters") || holds(readings, "likelihood")))
-    letters_again(session, *baseline.first, probe);
+    letters_again(session, *baseline.first, reads_ids(session.can()) && !was_found(before, "depth"),
+                  probe);
   if (baseline.written && holds(readings, "written"))
     written_again(session, *baseline.written, probe);
   if (!was_found(before, "identity")) {

@@ -294,6 +294,7 @@ NativeAgain ask_native_again(Session& session, const Probs& first, std::size_t t
     const auto probs = read(*reply, 0, choice("q1"));
     if (!probs) {
       out.failed = shown(probs.error());
+      out.no_answer |= probs.error().code == Error::Code::Corrupt;
     } else {
       out.apart = std::max(out.apart, apart(*probs, first));
     }

@@ -124,6 +124,11 @@ void check_served(Session& session, Probe& probe);
 void check_digest(const Lineage& lineage, Probe& probe);
 /// What one reply's own numbers tell.
 void check_numbers(const PositionReply& reply, Probe& probe);
+/// Asks the first question for 26 letters by id: whether all come back with a number. Returns the
+/// reply.
+Result<PositionReply> check_ids(Session& session, Probe& probe);
+/// Whether letters are asked by id.
+bool reads_ids(const Capabilities& can);
 ProbeResult probe_tokenizer(Session& session);
 ProbeResult probe_template(Session& session);
 ProbeResult probe_letters(Session& session);
@@ -141,6 +146,7 @@ ProbeResult probe_residency(Session& session);
 struct NativeAgain {
   double apart = 0;
   std::string failed = {};
+  bool no_answer = false;  // of those: a reply came, and is none
 };
 NativeAgain ask_native_again(Session& session, const std::vector<double>& first, std::size_t times);
 /// More than this between two answers of a decision endpoint to one question is a finding: the
