@@ -117,6 +117,10 @@ std::string FakeModel::render(const std::vector<Turn>& turns, Ending ending, boo
   return out;
 }
 
+bool FakeModel::begins_reply(std::string_view text) const {
+  return text.ends_with(opening_) || text.ends_with(opening_ + std::string(kClosed));
+}
+
 std::vector<double> FakeModel::next(std::string_view text) const {
   std::vector<double> logits(pieces_.size());
   const auto opened = text.rfind(opening_);
