@@ -37,10 +37,11 @@ test: deps-test ## install, build and run every test
 	@printf 'subdirs(dev asan tsan)\n' >build/CTestTestfile.cmake
 	@DEEM_ORACLE_PYTHON="$$(tools/oracle-python)" $(TEST_ENV) ctest --test-dir build $(CTEST_FLAGS)
 
-test-real: deps-test ## the end-to-end tests again, with a second model (Gemma, fetched under its own terms), and every pair of planted faults
+test-real: deps-test ## long: a second model (Gemma, under its own terms), every pair of planted faults, real servers (LiteLLM, vLLM, Ollama, …) and clients
 	@tools/build dev
 	@$(TEST_ENV) DEEM_MODEL_GEMMA="$$(tools/fetch-model gemma)" ctest --test-dir build/dev -L e2e $(CTEST_FLAGS)
 	@DEEM_ALL_PAIRS=1 build/dev/doctor_test --gtest_filter='Planted.*' --gtest_brief=1
+	@$(TEST_ENV) DEEM_PROGRAM="$(CURDIR)/build/dev/deem" tests/real/run
 
 bench: ## measure speed against a rival or limit in the same run; print the ratios
 	@tools/install-packages build engine bench

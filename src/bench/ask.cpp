@@ -64,7 +64,8 @@ void Asker::check_count(ReadingRecord& record, const seat::Usage& usage,
   if (census != census_.end()) {
     record.census_tokens = record.census_tokens.value_or(0) + census->second;
     if (counted && *counted < census->second) record.cause = decision::VoidCause::TruncatedPrompt;
-  } else if (counted && context_ && *counted >= *context_) {
+  } else if (counted &&
+             ((context_ && *counted >= *context_) || (cut_at_ && *counted >= *cut_at_))) {
     // No census to compare with; a prompt that fills the whole context was cut to fit it.
     record.cause = decision::VoidCause::TruncatedPrompt;
   }

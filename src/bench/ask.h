@@ -30,13 +30,15 @@ class PriorMemo {
 /// Token counts by prompt digest, from the census.
 using Census = std::map<std::string, std::int64_t>;
 
-/// Asks seats; holds what one run shares. `cold`: the seat uses nothing it evaluated before. The
-/// referenced values must outlive it. Any thread.
+/// Asks seats; holds what one run shares. `cold`: the seat uses nothing it evaluated before.
+/// `cut_at`: tokens that it cuts prompts to, where that was found out. The referenced values must
+/// outlive it. Any thread.
 class Asker {
  public:
   Asker(const kit::Kit& kit, const Census& census, const seat::Identity& identity, seat::Seat& seat,
-        PriorMemo& memo, bool cold = false)
+        PriorMemo& memo, bool cold = false, std::optional<std::int64_t> cut_at = std::nullopt)
       : cold_(cold),
+        cut_at_(cut_at),
         kit_(kit),
         census_(census),
         context_(identity.context),
@@ -75,6 +77,7 @@ class Asker {
   seat::Schedule schedule_for(const Arm& arm) const;
 
   const bool cold_;
+  const std::optional<std::int64_t> cut_at_;
   const kit::Kit& kit_;
   const Census& census_;
   const std::optional<std::int64_t> context_;

@@ -1,6 +1,7 @@
 #include "bench/ask_record.h"
 
 #include <optional>
+#include <string_view>
 
 #include "base/digest.h"
 #include "base/text.h"
@@ -18,6 +19,14 @@ std::optional<std::int64_t> sane(std::optional<std::int64_t> count) {
   return count && *count < 0 ? std::nullopt : count;
 }
 
+/// Ollama's "llama" and "llama:latest" are one name.
+bool is_same_name(std::string_view a, std::string_view b) {
+  constexpr std::string_view kLatest = ":latest";
+  if (a.ends_with(kLatest)) a.remove_suffix(kLatest.size());
+  if (b.ends_with(kLatest)) b.remove_suffix(kLatest.size());
+  return a == b;
+}
+
 }  // namespace
 
 void add_cost(record::ReadingRecord& record, const std::string& model, const seat::Usage& usage,
@@ -30,7 +39,7 @@ void add_cost(record::ReadingRecord& record, const std::string& model, const sea
   record.planned_to_done_s += timing.done_s;
   record.sent_to_done_s += timing.done_s - timing.sent_s;
   if (usage.finish_reason) record.finish_reason = usage.finish_reason;
-  if (usage.served_model && !model.empty() && *usage.served_model != model) {
+  if (usage.served_model && !model.empty() && !is_same_name(*usage.served_model, model)) {
     record.served_model = usage.served_model;
   }
   ++record.calls;

@@ -105,12 +105,52 @@ Result<std::optional<seat::Diagnosis>> diagnose(const Config& config, const seat
   return std::move(*found);
 }
 
-void tell_diagnosis(const seat::Diagnosis& diagnosis, const std::string& arm, Observer& observer) {
-  for (const ProbeResult& probe : diagnosis.probes) {
-    if (probe.verdict != Verdict::Finding) continue;
-    observer.note("arm " + arm + ": doctor: finding: " + found_text(probe) +
-                  (probe.spoils.empty() ? "" : "; do not believe " + joined(probe.spoils)));
+seat::ProbeResult look_again(const Config& config, const seat::SeatSpec& spec, seat::Seat& seat,
+                             const seat::Diagnosis& before, std::span<const std::string> readings,
+                             int& requests, const std::stop_token& stop) {
+  seat::DoctorOptions options;
+  options.patience_s = spec.timeout_s;
+  options.crowd = std::min(options.crowd, config.concurrency);
+  return seat::examine_again(seat, before, readings, options, requests, stop);
+}
+
+void add_probe(Json& doctor, const ProbeResult& probe, int requests) {
+  Json probes = Json::array();
+  Json added = seat::to_json(probe);
+  if (const Json* kept = doctor.find("probes"); kept != nullptr && kept->is_array()) {
+    for (const Json& one : kept->items()) {
+      if (!one.is_object() || one.get_string("name") != probe.name) {
+        probes.push(one);
+      } else if (badness(one.get_string("verdict").value_or("")) >
+                 badness(seat::to_string(probe.verdict))) {
+        added = one;
+      }
+    }
   }
+  probes.push(std::move(added));
+  doctor.set("probes", std::move(probes));
+  doctor.set("requests", doctor.get_int("requests").value_or(0) + requests);
+}
+
+std::string doubt_of(const Arm& arm, const ProbeResult& probe) {
+  if (probe.verdict != Verdict::Finding) return "";
+  const std::vector<std::string> readings = diagnosed_readings(arm);
+  for (const std::string& reading : probe.spoils) {
+    if (!holds(readings, reading)) continue;
+    return fmt::format("arm {}: its {} can not be believed: {}", arm.name, reading,
+                       found_text(probe));
+  }
+  return "";
+}
+
+void tell_finding(const ProbeResult& probe, const std::string& arm, Observer& observer) {
+  if (probe.verdict != Verdict::Finding) return;
+  observer.note("arm " + arm + ": doctor: finding: " + found_text(probe) +
+                (probe.spoils.empty() ? "" : "; do not believe " + joined(probe.spoils)));
+}
+
+void tell_diagnosis(const seat::Diagnosis& diagnosis, const std::string& arm, Observer& observer) {
+  for (const ProbeResult& probe : diagnosis.probes) tell_finding(probe, arm, observer);
   const std::size_t unknown = diagnosis.count(Verdict::NotMeasured);
   observer.stage(fmt::format("doctor of arm {}: {} ok, {} found{}; {} requests in {:.1f} s", arm,
                              diagnosis.count(Verdict::Ok), diagnosis.count(Verdict::Finding),
@@ -163,14 +203,9 @@ std::optional<Refusal> refuse_diagnosis(const Config& config, const Arm& arm,
         .found = found};
   }
   if (config.doctor != Doctor::Require) return std::nullopt;
-  const std::vector<std::string> readings = diagnosed_readings(arm);
   for (const ProbeResult& probe : diagnosis.probes) {
-    for (const std::string& reading : probe.spoils) {
-      if (!holds(readings, reading)) continue;
-      return Refusal{.why = fmt::format("arm {}: its {} can not be believed: {}", arm.name, reading,
-                                        found_text(probe)),
-                     .found = true};
-    }
+    if (std::string why = doubt_of(arm, probe); !why.empty())
+      return Refusal{.why = std::move(why), .found = true};
   }
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -25,7 +26,9 @@ Result<std::optional<seat::Diagnosis>> diagnose(const Config& config, const seat
                                                 seat::Seat& seat, board::Boards* boards,
                                                 const std::stop_token& stop);
 
-/// A note for each finding, then the counts.
+/// A note of a finding.
+void tell_finding(const seat::ProbeResult& probe, const std::string& arm, Observer& observer);
+/// One for each, then the counts.
 void tell_diagnosis(const seat::Diagnosis& diagnosis, const std::string& arm, Observer& observer);
 
 /// What run.json keeps of it: docs/formats/run.md, "doctor".
@@ -34,6 +37,18 @@ codec::Json diagnosis_json(const Config& config, const seat::Diagnosis& diagnosi
 /// The worse of what two sittings found, probe by probe; `changes` gets what differs.
 codec::Json merge_diagnoses(const codec::Json& then, const codec::Json& now,
                             std::vector<std::string>& changes);
+
+/// Asks a seat again once its rows are there (seat::examine_again); `readings`: of all its arms.
+/// `requests` grows by what was asked.
+seat::ProbeResult look_again(const Config& config, const seat::SeatSpec& spec, seat::Seat& seat,
+                             const seat::Diagnosis& before, std::span<const std::string> readings,
+                             int& requests, const std::stop_token& stop);
+
+/// Adds one more probe to what run.json keeps; of two of one name the worse stays.
+void add_probe(codec::Json& doctor, const seat::ProbeResult& probe, int requests);
+
+/// Why an arm should not be believed after a probe; "" where that says nothing of its readings.
+std::string doubt_of(const Arm& arm, const seat::ProbeResult& probe);
 
 /// Why an arm is not to be asked.
 struct Refusal {

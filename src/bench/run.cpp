@@ -1,6 +1,7 @@
 #include "bench/run.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -8,6 +9,7 @@
 #include "bench/asking.h"
 #include "bench/calibration.h"
 #include "bench/journal.h"
+#include "bench/longest.h"
 #include "bench/memory.h"
 #include "bench/plan.h"
 #include "bench/run_boards.h"
@@ -85,6 +87,10 @@ std::optional<Outcome> refuse_seats(const Config& config, const Setup& setup) {
     const auto& diagnosis = setup.seats[setup.arms[a].seat].diagnosis;
     if (!diagnosis) continue;
     auto refusal = refuse_diagnosis(config, config.arms[a], *diagnosis);
+    if (!refusal && config.doctor == Doctor::Require && setup.arms[a].longest) {
+      const std::string why = doubt_of(config.arms[a], setup.arms[a].longest->probe);
+      if (!why.empty()) refusal = Refusal{.why = why, .found = true};
+    }
     if (!refusal) continue;
     return Outcome{
         .end = refusal->found ? Outcome::End::SeatRefused : Outcome::End::SeatNotMeasured,
@@ -93,6 +99,43 @@ std::optional<Outcome> refuse_seats(const Config& config, const Setup& setup) {
         .why = std::move(refusal->why)};
   }
   return std::nullopt;
+}
+
+/// Asks the seats again that were asked in this sitting, as each was when it was diagnosed, and
+/// keeps what that shows. Returns why an arm is in doubt now; "" for none.
+std::string check_seats_again(const Config& config, const kit::Kit& kit,
+                              const std::vector<Unit>& plan, Setup& setup, const Sitting& sitting,
+                              record::RunRecord& record, Observer& observer,
+                              const std::stop_token& stop) {
+  std::string doubt;
+  const auto keep = [&](std::size_t a, const seat::ProbeResult& probe, int requests) {
+    add_probe(record.arms[a].doctor, probe, requests);
+    if (doubt.empty()) doubt = doubt_of(config.arms[a], probe);
+  };
+  for (std::size_t s = 0; s < setup.seats.size(); ++s) {
+    const OpenSeat& open = setup.seats[s];
+    std::vector<std::size_t> arms;
+    std::vector<std::string> readings;
+    for (std::size_t a = 0; a < setup.arms.size(); ++a) {
+      if (setup.arms[a].seat != s || sitting.arm_seconds(a) <= 0) continue;
+      arms.push_back(a);
+      std::ranges::move(diagnosed_readings(config.arms[a]), std::back_inserter(readings));
+    }
+    if (!open.diagnosis || arms.empty() || stop.stop_requested()) continue;
+    int requests = 0;
+    const seat::ProbeResult again =
+        look_again(config, open.spec, *open.seat, *open.diagnosis, readings, requests, stop);
+    if (stop.stop_requested()) break;
+    tell_finding(again, config.arms[arms.front()].name, observer);
+    for (const std::size_t a : arms) {
+      keep(a, again, requests);
+      auto longest = check_longest_again(config, kit, plan, a, open, setup.arms[a].longest, stop);
+      if (!longest) continue;
+      tell_finding(longest->probe, config.arms[a].name, observer);
+      keep(a, longest->probe, longest->requests);
+    }
+  }
+  return doubt;
 }
 
 /// Says what changed on the seats while the run was going on.
@@ -208,6 +251,9 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     OpenSeat& open = setup->seats[setup->arms[a].seat];
     arm.memory = larger_peak(arm.memory, peak_memory(*open.seat, open.identity));
   }
+  std::string doubt;
+  if (asked && !sitting.too_many_errors())
+    doubt = check_seats_again(config, *kit, *plan, *setup, sitting, *record, observer, stop);
   // A sustained run that was stopped has not had its time.
   const bool cut_short = config.probes.sustained_s > 0 && !ended && stop.stop_requested();
   const bool complete = sitting.complete() && !cut_short;
@@ -215,6 +261,9 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     outcome.end = Outcome::End::TooManyErrors;
   else if (asked && !complete)
     outcome.end = Outcome::End::Interrupted;
+  else if (asked && config.doctor == Doctor::Require && !doubt.empty())
+    outcome.end = Outcome::End::SeatDoubted;
+  outcome.why = doubt;
   tell_unmeasured(config, *setup, asking, *record);
   if (complete) record->ended = utc_stamp();
   const Result<void> saved = save_run(config.out, *record);

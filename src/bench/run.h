@@ -57,7 +57,8 @@ struct Outcome {
     PinFailed,
     PinNotMeasured,
     SeatRefused,
-    SeatNotMeasured
+    SeatNotMeasured,
+    SeatDoubted  // every row is there, but a seat was not what it had been; required to be
   };
   End end = End::Done;
   bool began = true;  // false: stopped before the first row, and a new run left nothing behind
@@ -68,8 +69,9 @@ struct Outcome {
 
 /// Runs `config` into its folder, or goes on with what is missing there when it holds the same
 /// run (`resume` tells which is meant). Order: identity → pin → diagnosis → letter proof → census →
-/// refusals → asking. Errors: BadInput (kit refused, settings differ, folder in use for another
-/// run), Unavailable (a seat does not answer, the disk is full). Rows written so far are kept.
+/// refusals → asking → the seats again. Errors: BadInput (kit refused, settings differ, folder in
+/// use for another run), Unavailable (a seat does not answer, the disk is full). Rows written so
+/// far are kept.
 struct RunOptions {
   bool resume = false;
   bool retry_errors = false;

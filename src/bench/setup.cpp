@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "bench/calibration.h"
+#include "bench/longest.h"
 #include "bench/process_receipt.h"
 #include "bench/prompts.h"
 #include "bench/receipt.h"
@@ -114,6 +115,10 @@ Result<ReadyArm> make_ready(const Config& config, const kit::Kit& kit,
   if (ready.census.not_measured) {
     observer.note("arm " + arm.name + ": census not measured (" + *ready.census.not_measured +
                   "); over-long prompts are found only when the server says so");
+    if (open.diagnosis) ready.longest = check_longest(config, kit, plan, arm_index, open, stop);
+    if (ready.longest && ready.longest->cut_at)
+      ready.longest->probe.says += "; rows counted so long are void";
+    if (ready.longest) tell_finding(ready.longest->probe, arm.name, observer);
   }
   return ready;
 }
@@ -244,6 +249,7 @@ record::RunRecord make_run_record(const Config& config, const kit::Kit& kit,
     if (open.pin) arm.pin = board::to_json(*open.pin);
     arm.process = open.process;
     if (open.diagnosis) arm.doctor = diagnosis_json(config, *open.diagnosis);
+    if (ready.longest) add_probe(arm.doctor, ready.longest->probe, ready.longest->requests);
     arm.startup = Json::object();
     // A server was loaded before; making its seat opens nothing.
     if (open.identity.kind == "local") arm.startup.set("load_s", open.load_s);

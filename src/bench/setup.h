@@ -15,6 +15,15 @@
 
 namespace deem::bench {
 
+/// Whether a seat that can not count prompts reads an arm's longest one whole (longest.h).
+struct Longest {
+  seat::ProbeResult probe = {};  // "longest"
+  int requests = 0;
+  /// Tokens that it cuts prompts to: one that is counted so long was longer. None: it does not cut
+  /// what this arm asks, as far as can be told.
+  std::optional<std::int64_t> cut_at = {};
+};
+
 /// One seat of a run, shared by the arms that name it.
 struct OpenSeat {
   seat::SeatSpec spec;
@@ -35,6 +44,7 @@ struct ReadyArm {
   std::optional<seat::LetterProof> proof;
   std::string proof_note;  // why there is none
   CensusResult census;
+  std::optional<Longest> longest;  // where there is no census
 };
 
 struct Setup {

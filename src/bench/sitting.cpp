@@ -156,15 +156,17 @@ std::vector<record::Row> Sitting::ask_items(const Unit& unit) {
   const Arm& arm = config_.arms[unit.arm];
   const ReadyArm& ready = setup_.arms[unit.arm];
   OpenSeat& open = setup_.seats[ready.seat];
+  const auto cut_at = ready.longest ? ready.longest->cut_at : std::nullopt;
   if (unit.probe.empty() || unit.probe == kSustained) {
-    const Asker asker(kit_, ready.census.counts, open.identity, *open.seat, *open.memo);
+    const Asker asker(kit_, ready.census.counts, open.identity, *open.seat, *open.memo, false,
+                      cut_at);
     std::vector<record::Row> rows = asker.ask(arm, unit);
     for (record::Row& row : rows) row.probe = unit.probe;
     return rows;
   }
   const Probed probed = make_probed(config_, kit_, unit);
   const Asker asker(probed.kit, ready.census.counts, open.identity, *open.seat, *open.memo,
-                    probed.cold);
+                    probed.cold, cut_at);
   std::vector<record::Row> rows;
   if (probed.one_by_one) {
     rows.resize(probed.unit.items.size());

@@ -72,7 +72,7 @@ int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
     fmt::print(stderr, "interrupted before the first question; nothing was written\n");
     return kInterrupted;
   }
-  if (outcome->end != End::Done) {
+  if (outcome->end != End::Done && outcome->end != End::SeatDoubted) {
     fmt::print(stderr, "{}; {} rows kept; go on with: deem resume {}\n",
                outcome->end == End::Interrupted ? "interrupted" : "stopped: too many errors",
                outcome->rows, folder);
@@ -85,6 +85,10 @@ int finish_run(const Result<bench::Outcome>& outcome, const std::string& folder,
         "\nrows    {0}/rows.jsonl\nrun     {0}/run.json\nreport  {0}/report.md, {0}/score.json\n"
         "next    deem report {0} (a page), deem choose {0} (which reading to trust)\n",
         folder);
+  }
+  if (outcome->end == End::SeatDoubted && code == kDone) {
+    fmt::print(stderr, "deem: {} (--doctor require)\n", printable(outcome->why, 2'000));
+    return kFound;
   }
   return code;
 }

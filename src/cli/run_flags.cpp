@@ -136,8 +136,8 @@ void add_power_flags(CLI::App& app, RunFlags& flags) {
 void add_doctor_flag(CLI::App& app, RunFlags& flags) {
   app.add_option(
       "--doctor", flags.doctor,
-      "quick (default): probe each seat by a dozen short requests first and keep what is "
-      "found; require: ask nothing of an arm that a finding speaks against; off");
+      "quick (default): probe each seat by a dozen short requests first, ask it again at the "
+      "end, keep what is found; require: ask nothing of an arm that a finding speaks against; off");
 }
 
 Result<void> set_doctor(const CLI::App& app, const RunFlags& flags, bench::Config& config) {

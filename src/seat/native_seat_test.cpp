@@ -95,7 +95,7 @@ TEST_P(NativeSeats, ReadEveryTypeOfQuestion) {
     const auto& probs = reply->answers[0].probs;
     ASSERT_TRUE(probs.size() == n || (type == QuestionType::Noul && probs.size() == 1));
     for (std::size_t i = 0; i < probs.size(); ++i) EXPECT_NEAR(probs[i].value_or(9), want[i], 1e-9);
-    EXPECT_EQ(reply->usage.prompt_tokens, 40);
+    EXPECT_EQ(reply->usage.prompt_tokens, 40 + std::ssize(request.state));
     EXPECT_GE(reply->timing.done_s, reply->timing.sent_s);
   }
 }
@@ -111,7 +111,7 @@ TEST_P(NativeSeats, ManyQuestionsOfOneRequestComeBackInTheOrderAsked) {
   EXPECT_EQ(reply->answers[0].probs.size(), 4U);
   EXPECT_EQ(reply->answers[1].probs.size(), 3U);
   EXPECT_NEAR(*reply->answers[1].probs[0], shares(3)[0], 1e-9);
-  EXPECT_EQ(reply->usage.prompt_tokens, 120);
+  EXPECT_EQ(reply->usage.prompt_tokens, 120 + std::ssize(request.state));
 }
 
 TEST_P(NativeSeats, AnOverlongStateCarriesTheServersWords) {

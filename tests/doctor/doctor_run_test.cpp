@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "codec/json.h"
+#include "record/rows_file.h"
 #include "record/run.h"
 #include "seat/fake/fake_server.h"
 
@@ -19,9 +20,10 @@ using seat::Fault;
 using seat::FaultRule;
 using seat::ServerKind;
 
-FakeServer serve(ServerKind kind, std::vector<FaultRule> faults = {}, std::string address = "") {
+FakeServer serve(ServerKind kind, std::vector<FaultRule> faults = {}, std::string address = "",
+                 std::int64_t context = 4096) {
   seat::FakeOptions options;
-  options.context = 4096;
+  options.context = context;
   options.faults = std::move(faults);
   if (!address.empty()) options.address = std::move(address);
   auto server = FakeServer::start(kind, std::move(options));
@@ -86,11 +88,12 @@ TEST_F(DoctorRun, AHealthySeatIsProbedAndSaidToBe) {
   const FakeServer server = serve(ServerKind::Vllm);
   const Finished done = run(server);
   EXPECT_EQ(done.ending.code, 0) << done.errors;
-  EXPECT_NE(done.output.find("doctor readout  8 probes ok\n"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("doctor readout  9 probes ok\n"), std::string::npos) << done.output;
   EXPECT_EQ(doctor().get_string("mode"), "quick");
   ASSERT_NE(doctor().find("probes"), nullptr);
-  EXPECT_EQ(doctor().find("probes")->items().size(), 8u);
-  EXPECT_LE(doctor().get_int("requests").value_or(99), 12);
+  EXPECT_EQ(doctor().find("probes")->items().size(), 9u);
+  EXPECT_EQ(verdict("again"), "ok");
+  EXPECT_LE(doctor().get_int("requests").value_or(99), 14);
   EXPECT_EQ(done.output.find("not to be believed"), std::string::npos) << done.output;
 }
 
@@ -201,6 +204,52 @@ TEST_F(DoctorRun, AResumeProbesAgainAndKeepsTheWorse) {
   const FakeServer again = serve(ServerKind::Vllm, {}, address);
   EXPECT_EQ(deem({"resume", out_, "--no-power"}).ending.code, 0);
   EXPECT_EQ(verdict("logprobs"), "finding") << "rows of the bad sitting are still there";
+}
+
+/// The quick probes take 9 decisions here, the rows 3.
+constexpr std::uint64_t kAfterTheProbes = 9;
+
+/// A server that is well while it is probed. Each row looks as one from a server that is well.
+TEST_F(DoctorRun, AFaultThatBeginsMeanwhileIsFoundWhenTheRowsAreThere) {
+  const FakeServer server =
+      serve(ServerKind::Vllm, {{.fault = Fault::SampledDiffers, .first = kAfterTheProbes}});
+  const Finished done = run(server);
+  EXPECT_EQ(done.ending.code, 0) << done.errors;
+  EXPECT_EQ(verdict("logprobs"), "ok");
+  EXPECT_EQ(verdict("again"), "finding");
+  EXPECT_NE(done.errors.find("arm readout: doctor: finding: again: the written token"),
+            std::string::npos)
+      << done.errors;
+  EXPECT_NE(done.output.find("letters not to be believed: a probe of its seat speaks"),
+            std::string::npos)
+      << done.output;
+  // Resumed with every row there, nothing is asked again, and the doubt stays.
+  const Finished resumed = deem({"resume", out_, "--no-power"});
+  EXPECT_EQ(resumed.ending.code, 0) << resumed.errors;
+  EXPECT_EQ(verdict("again"), "finding");
+  std::filesystem::remove_all(out_);
+
+  const FakeServer other =
+      serve(ServerKind::Vllm, {{.fault = Fault::SampledDiffers, .first = kAfterTheProbes}});
+  const Finished required = run(other, {"--doctor", "require"});
+  EXPECT_EQ(required.ending.code, 1) << required.errors;
+  EXPECT_NE(required.errors.find("its letters can not be believed: again: "), std::string::npos)
+      << required.errors;
+  EXPECT_TRUE(file_exists(join_path(out_, "run.json"))) << "what was asked is kept";
+}
+
+/// No tokenizer's route and no context told: only the counts of replies tell of a cut.
+TEST_F(DoctorRun, PromptsThatAServerCutsAreVoid) {
+  const FakeServer server = serve(ServerKind::OpenAi, {{.fault = Fault::OverlongCut}}, "", 400);
+  const Finished done = run(server);
+  EXPECT_EQ(verdict("longest"), "finding");
+  EXPECT_NE(done.errors.find("longest: cuts prompts to 399 tokens: "), std::string::npos)
+      << done.errors;
+  const auto rows = record::load_rows(join_path(out_, "rows.jsonl"));
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->rows.size(), 3u);
+  for (const record::Row& row : rows->rows)
+    EXPECT_EQ(row.readings.at("letters").cause, decision::VoidCause::TruncatedPrompt) << row.id;
 }
 
 TEST_F(DoctorRun, ADecisionEndpointHasProbesOfItsOwn) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "base/result.h"
 #include "codec/json.h"
+#include "decision/letters.h"
 #include "seat/seat.h"
 
 namespace deem::seat {
@@ -43,6 +45,10 @@ inline constexpr std::string_view kQuickProbes[] = {"identity", "answers", "shap
                                                     "template", "letters", "depth", "logprobs"};
 inline constexpr std::string_view kQuickNativeProbes[] = {"identity", "answers", "ids", "company"};
 
+/// What a run asks once more of a seat when its rows are there (examine_again); no part of a
+/// diagnosis.
+inline constexpr std::string_view kAgain = "again";
+
 /// One way of reading answers off this seat.
 struct ReadingAdvice {
   std::string name{};  // letters, likelihood, written; or native alone
@@ -50,6 +56,17 @@ struct ReadingAdvice {
   bool believed = false;          // supported, and no probe speaks against it
   std::optional<bool> guesses{};  // whether the probe `sanity` can tell its answers from guessing
   std::string why{};              // what speaks against it, or what supports it
+};
+
+/// What a later look at the same seat is held against.
+struct Baseline {
+  std::uint64_t nonce = 0;  // of the prompts
+  decision::LetterPolicy policy = decision::LetterPolicy::Exact;
+  Lineage lineage{};
+  std::optional<PositionReply> first{};  // of the first question; none: no letters are read
+  std::optional<Usage> written{};        // of the first written reply
+  std::vector<double> native{};          // probabilities of the first choice
+  std::optional<Usage> decided{};        // of the first choice
 };
 
 struct Diagnosis {
@@ -60,6 +77,7 @@ struct Diagnosis {
   int requests = 0;  // decisions and texts asked, beside what the adapter asks by itself
   double took_s = 0;
   std::optional<double> first_answer_s{};  // of the first request that was answered
+  Baseline baseline{};
 
   std::size_t count(ProbeResult::Verdict verdict) const;
 };
@@ -86,6 +104,13 @@ struct DoctorOptions {
 Result<Diagnosis> examine(Seat& seat, const DoctorOptions& options,
                           const std::function<void(std::string_view)>& progress,
                           const std::stop_token& stop);
+
+/// Asks what `before` began with again, by `readings` (as ReadingAdvice names them), alone and
+/// `options.crowd` at once, and the seat who it is: whether it is still the one that was examined.
+/// `requests` grows by what was asked.
+ProbeResult examine_again(Seat& seat, const Diagnosis& before,
+                          std::span<const std::string> readings, const DoctorOptions& options,
+                          int& requests, const std::stop_token& stop);
 
 /// docs/formats/doctor.md.
 codec::Json to_json(const ProbeResult& probe);

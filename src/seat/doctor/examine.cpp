@@ -160,6 +160,11 @@ Result<Diagnosis> examine(Seat& seat, const DoctorOptions& options,
   }
   sort_probes(out.probes);
   add_advice(session, out);
+  out.baseline = {.nonce = session.nonce(),
+                  .policy = session.policy,
+                  .lineage = session.lineage,
+                  .first = std::move(session.first)};
+  if (session.written) out.baseline.written = session.written->usage;
   out.took_s = Seconds(Clock::now() - began).count();
   return std::move(out);
 }

@@ -20,10 +20,6 @@ using Question = DecideRequest::Question;
 using Probs = std::vector<double>;
 
 constexpr std::string_view kReading = "native";
-/// More than this between two answers to one question is a finding: the tolerance of the public
-/// conformance suite for what must not depend on ids, order and company.
-constexpr double kApart = 0.05;
-
 Question choice(std::string id) {
   return {.id = std::move(id),
           .question = {.type = QuestionType::Choice,
@@ -55,6 +51,7 @@ struct Native {
   Session& session;
   std::string broken = {};  // why the choice has no answer to hold others against; "": it has
   Probs first = {};         // of the choice alone
+  std::optional<Usage> usage = {};
 
   DecideRequest request(std::vector<Question> questions) const {
     return {.state = session.question(0).substr(0, session.question(0).find("\n\nQuestion:")),
@@ -130,7 +127,10 @@ ProbeResult probe_native_answers(Native& native) {
     Probs given;
     for (const auto& p : reply->answers[0].probs) given.push_back(*p);
     step = std::min(step, decision::printed_step(given));
-    if (asked.question.type == QuestionType::Choice) native.first = *probs;
+    if (asked.question.type == QuestionType::Choice) {
+      native.first = *probs;
+      native.usage = reply->usage;
+    }
     if (asked.question.type == QuestionType::Score) check_score(*reply, asked, probe);
     if (reply->usage.served_model) probe.note("served_model", *reply->usage.served_model);
     if (reply->answers[0].label_mass) probe.note("label_mass", *reply->answers[0].label_mass);
@@ -162,7 +162,7 @@ ProbeResult compare(Native& native, std::string_view name, const std::vector<Aga
     }
     const double moved = apart(*probs, native.first);
     most = std::max(most, moved);
-    if (moved > kApart) {
+    if (moved > kNativeDrift) {
       probe.find(fmt::format("{}: a probability moves by {:.2f}", way.how, moved), "false comfort",
                  {spoils});
     }
@@ -188,43 +188,30 @@ ProbeResult probe_company(Native& native) {
 
 ProbeResult probe_native_repeat(Native& native) {
   Probe probe("repeat");
-  double again = 0, crowd = 0;
-  std::string failed;
-  const auto hold = [&](const Result<DecideReply>& reply, double& most) {
-    const auto probs = read(reply, 0, choice("q1"));
-    if (!probs) {
-      failed = shown(probs.error());
-    } else {
-      most = std::max(most, apart(*probs, native.first));
-    }
-  };
   constexpr int kTimes = 4;
-  for (int i = 0; i < kTimes; ++i) hold(native.ask({choice("q1")}), again);
-  std::vector<std::optional<Result<DecideReply>>> replies(
-      static_cast<std::size_t>(std::max(1, native.session.options.crowd)));
-  native.session.out.requests += static_cast<int>(replies.size());
-  {
-    std::vector<std::jthread> threads;
-    for (auto& reply : replies) {
-      threads.emplace_back([&] {
-        reply =
-            native.session.seat.decide(native.request({choice("q1")}), native.session.schedule());
-      });
-    }
+  double again = 0;
+  std::string failed;
+  for (int i = 0; i < kTimes; ++i) {
+    const NativeAgain one = ask_native_again(native.session, native.first, 1);
+    again = std::max(again, one.apart);
+    if (!one.failed.empty()) failed = one.failed;
   }
-  for (const auto& reply : replies) hold(*reply, crowd);
+  const auto times = static_cast<std::size_t>(std::max(1, native.session.options.crowd));
+  const NativeAgain together = ask_native_again(native.session, native.first, times);
+  const double crowd = together.apart;
+  if (!together.failed.empty()) failed = together.failed;
   if (!failed.empty()) probe.find("not always answered: " + failed, "false alarm", {kReading});
-  if (again > kApart) {
+  if (again > kNativeDrift) {
     probe.find(fmt::format("asked again: a probability moves by {:.2f}", again), "false comfort",
                {kReading});
   }
-  if (crowd > kApart) {
-    probe.find(fmt::format("{} in flight: a probability moves by {:.2f}", replies.size(), crowd),
+  if (crowd > kNativeDrift) {
+    probe.find(fmt::format("{} in flight: a probability moves by {:.2f}", times, crowd),
                "false comfort", {kReading});
   }
   if (!probe.found()) {
-    probe.well(fmt::format("5 times: within {:.4f}; {} in flight: within {:.4f}", again,
-                           replies.size(), crowd));
+    probe.well(
+        fmt::format("5 times: within {:.4f}; {} in flight: within {:.4f}", again, times, crowd));
   }
   probe.note("again", again);
   probe.note("crowd", crowd);
@@ -336,6 +323,30 @@ Result<std::vector<double>> native_probs_of(const Result<DecideReply>& reply,
   return read(reply, 0, asked);
 }
 
+NativeAgain ask_native_again(Session& session, const Probs& first, std::size_t times) {
+  NativeAgain out;
+  const Native native{.session = session};
+  std::vector<std::optional<Result<DecideReply>>> replies(times);
+  session.out.requests += static_cast<int>(times);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& reply : replies) {
+      threads.emplace_back(
+          [&] { reply = session.seat.decide(native.request({choice("q1")}), session.schedule()); });
+    }
+  }
+  for (const auto& reply : replies) {
+    const auto probs = read(*reply, 0, choice("q1"));
+    if (!probs) {
+      out.failed = shown(probs.error());
+      out.no_answer |= probs.error().code == Error::Code::Corrupt;
+    } else {
+      out.apart = std::max(out.apart, apart(*probs, first));
+    }
+  }
+  return out;
+}
+
 void examine_native(Session& session, const std::function<void(std::string_view)>& progress) {
   Diagnosis& out = session.out;
   if (progress) progress("identity");
@@ -364,6 +375,10 @@ void examine_native(Session& session, const std::function<void(std::string_view)
   }
   if (!session.stop.stop_requested()) compare_identity(session, out.probes.front());
   if (auto& spoils = out.probes.front().spoils; !spoils.empty()) spoils = {std::string(kReading)};
+  out.baseline = {.nonce = session.nonce(),
+                  .lineage = session.lineage,
+                  .native = native.first,
+                  .decided = native.usage};
   out.readings.push_back(advise(native, out));
 }
 

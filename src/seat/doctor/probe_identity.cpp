@@ -40,29 +40,6 @@ bool is_known(const Session& session, std::string_view answered) {
          std::ranges::any_of(session.lineage.aliases, matches);
 }
 
-/// The names the reply itself bears.
-void check_served(Session& session, Probe& probe) {
-  const Usage* usage = session.first     ? &session.first->usage
-                       : session.written ? &session.written->usage
-                                         : nullptr;
-  if (usage == nullptr || !usage->served_model) return;
-  probe.note("served_model", *usage->served_model);
-  if (is_known(session, *usage->served_model)) {
-    probe.well("answers as " + quoted(*usage->served_model));
-    return;
-  }
-  probe.find("asked for " + quoted(session.out.identity.model) + ", " +
-                 quoted(*usage->served_model) + " answered",
-             "false comfort", {"letters", "likelihood", "written"});
-}
-
-void check_digest(const Lineage& lineage, Probe& probe) {
-  if (!lineage.digest || !lineage.loaded || *lineage.digest == *lineage.loaded) return;
-  probe.find("the name means digest " + printable(*lineage.digest, 20) + ", loaded is " +
-                 printable(*lineage.loaded, 20),
-             "false comfort", {"letters", "likelihood", "written"});
-}
-
 /// Whether a name nobody serves is answered.
 void check_any_name(Session& session, Probe& probe) {
   if (!session.no_answers.empty()) return;
@@ -115,6 +92,33 @@ std::string changes(const Identity& before, const Identity& after) {
 
 }  // namespace
 
+void check_served(Session& session, Probe& probe) {
+  const Usage* usage = session.first     ? &session.first->usage
+                       : session.written ? &session.written->usage
+                                         : nullptr;
+  if (usage == nullptr || !usage->served_model) return;
+  probe.note("served_model", *usage->served_model);
+  if (is_known(session, *usage->served_model)) {
+    probe.well("answers as " + quoted(*usage->served_model));
+    return;
+  }
+  probe.find("asked for " + quoted(session.out.identity.model) + ", " +
+                 quoted(*usage->served_model) + " answered",
+             "false comfort", {"letters", "likelihood", "written"});
+}
+
+void check_digest(const Lineage& lineage, Probe& probe) {
+  if (!lineage.digest || !lineage.loaded || *lineage.digest == *lineage.loaded) return;
+  probe.find("the name means digest " + printable(*lineage.digest, 20) + ", loaded is " +
+                 printable(*lineage.loaded, 20),
+             "false comfort", {"letters", "likelihood", "written"});
+}
+
+std::string identity_changes(Seat& seat, const Identity& before) {
+  const auto after = seat.identify();
+  return after ? changes(before, *after) : "";
+}
+
 ProbeResult probe_identity(Session& session) {
   Probe probe("identity");
   const Identity& identity = session.out.identity;
@@ -144,9 +148,7 @@ ProbeResult probe_identity(Session& session) {
 }
 
 void compare_identity(Session& session, ProbeResult& identity) {
-  const auto after = session.seat.identify();
-  if (!after) return;
-  const std::string changed = changes(session.out.identity, *after);
+  const std::string changed = identity_changes(session.seat, session.out.identity);
   if (changed.empty()) return;
   Probe probe("identity");
   probe.find("it changed meanwhile: " + changed, "false comfort",

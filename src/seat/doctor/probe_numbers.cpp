@@ -18,29 +18,6 @@ using Letters = Capabilities::Letters;
 
 std::string shown(std::string_view token) { return "\"" + printable(token, 30) + "\""; }
 
-/// Asks for letters by id and counts those that come back.
-void check_ids(Session& session, Probe& probe) {
-  constexpr std::size_t kAsked = 26;
-  PositionRequest request = session.request(0);
-  request.letters = kAsked;
-  const auto reply = session.ask(request);
-  if (!reply) return probe.skip("26 ids: " + printable(reply.error().message, 160));
-  const auto& exact = reply->position.exact;
-  std::string missing;
-  for (std::size_t i = 0; i < kAsked; ++i) {
-    if (i >= exact.size() || !exact[i]) missing += decision::letter(i);
-  }
-  probe.note("ids_asked", static_cast<std::int64_t>(kAsked));
-  probe.note("ids_back", static_cast<std::int64_t>(kAsked - missing.size()));
-  if (missing.size() == kAsked) return probe.skip("26 ids: none came back with a number");
-  if (!missing.empty()) {
-    return probe.find("of 26 ids asked " + std::to_string(missing.size()) +
-                          " did not come back with a number: " + missing,
-                      "false comfort", {"letters"});
-  }
-  probe.well("26 ids asked, 26 came back");
-}
-
 /// Asks for `k` entries and counts them.
 void check_entries(Session& session, int k, Probe& probe) {
   PositionRequest request = session.request(0, LetterPolicy::Reference);
@@ -250,6 +227,45 @@ void check_list(Session& session, Probe& probe) {
 
 }  // namespace
 
+Result<PositionReply> check_ids(Session& session, Probe& probe) {
+  constexpr std::size_t kAsked = 26;
+  PositionRequest request = session.request(0);
+  request.letters = kAsked;
+  auto reply = session.ask(request);
+  if (!reply) {
+    probe.skip("26 ids: " + printable(reply.error().message, 160));
+    return reply;
+  }
+  const auto& exact = reply->position.exact;
+  std::string missing;
+  for (std::size_t i = 0; i < kAsked; ++i) {
+    if (i >= exact.size() || !exact[i]) missing += decision::letter(i);
+  }
+  probe.note("ids_asked", static_cast<std::int64_t>(kAsked));
+  probe.note("ids_back", static_cast<std::int64_t>(kAsked - missing.size()));
+  if (missing.size() == kAsked) {
+    probe.skip("26 ids: none came back with a number");
+  } else if (!missing.empty()) {
+    probe.find("of 26 ids asked " + std::to_string(missing.size()) +
+                   " did not come back with a number: " + missing,
+               "false comfort", {"letters"});
+  } else {
+    probe.well("26 ids asked, 26 came back");
+  }
+  return reply;
+}
+
+bool reads_ids(const Capabilities& can) {
+  return can.letters == Letters::ExactIds || can.letters == Letters::FullVocabulary;
+}
+
+void check_numbers(const PositionReply& reply, Probe& probe) {
+  if (!check_cause(reply, probe)) return;
+  check_gaps(reply, probe);
+  check_sampled(reply, probe);
+  check_unit(reply.position.top, false, probe);
+}
+
 ProbeResult probe_depth(Session& session) {
   if (!session.no_answers.empty()) return not_measured("depth", session.no_answers);
   Probe probe("depth");
@@ -259,8 +275,8 @@ ProbeResult probe_depth(Session& session) {
     probe.find(fmt::format("{} entries asked, {} came: reduced silently", can.asked_k, can.top_k),
                "false comfort", {"letters"});
   }
-  if (can.letters == Letters::ExactIds || can.letters == Letters::FullVocabulary) {
-    check_ids(session, probe);
+  if (reads_ids(can)) {
+    (void)check_ids(session, probe);
   } else if (can.letters == Letters::None) {
     probe.skip(can.letters_note.empty() ? "it returns no logprobs"
                                         : printable(can.letters_note, 200));

@@ -71,6 +71,7 @@ class Session {
   std::vector<SanityFigures> sane;    // by reading, once probed
 
   static constexpr std::size_t kLetters = 4;  // of every question here
+  std::uint64_t nonce() const { return nonce_; }
   /// A user's turn with four options that this server has not seen; the same for the same `i`.
   std::string question(std::size_t i) const;
   PositionRequest request(std::size_t i) const { return request(i, policy); }
@@ -127,6 +128,18 @@ ProbeResult probe_shape(Session& session);
 ProbeResult probe_identity(Session& session);
 /// Whether the seat is still who it was; adds to the finished probe.
 void compare_identity(Session& session, ProbeResult& identity);
+/// What of `before` it tells otherwise now; "" for nothing, or where it does not answer.
+std::string identity_changes(Seat& seat, const Identity& before);
+/// The name that the first reply bears, and the digests behind the name.
+void check_served(Session& session, Probe& probe);
+void check_digest(const Lineage& lineage, Probe& probe);
+/// What one reply's own numbers tell.
+void check_numbers(const PositionReply& reply, Probe& probe);
+/// Asks the first question for 26 letters by id: whether all come back with a number. Returns the
+/// reply.
+Result<PositionReply> check_ids(Session& session, Probe& probe);
+/// Whether letters are asked by id.
+bool reads_ids(const Capabilities& can);
 ProbeResult probe_tokenizer(Session& session);
 ProbeResult probe_template(Session& session);
 ProbeResult probe_letters(Session& session);
@@ -158,6 +171,18 @@ ProbeResult probe_against(Session& session);
 /// Probabilities that the first answer of a reply gives the options of `asked`, or why it has none.
 Result<std::vector<double>> native_probs_of(const Result<DecideReply>& reply,
                                             const DecideRequest::Question& asked);
+
+/// The choice that a decision endpoint is asked first, `times` at once: the most that a probability
+/// is off the first answer's, and why some are no answer.
+struct NativeAgain {
+  double apart = 0;
+  std::string failed = {};
+  bool no_answer = false;  // of those: a reply came, and is none
+};
+NativeAgain ask_native_again(Session& session, const std::vector<double>& first, std::size_t times);
+/// More than this between two answers of a decision endpoint to one question is a finding: the
+/// tolerance of the public conformance suite for what must not depend on ids, order and company.
+inline constexpr double kNativeDrift = 0.05;
 
 /// Every probe of an endpoint that answers decisions itself (kNativeProbes), and the advice.
 void examine_native(Session& session, const std::function<void(std::string_view)>& progress);

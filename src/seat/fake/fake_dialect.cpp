@@ -82,7 +82,7 @@ FakePosition FakeDialect::position(std::string_view text, const FakeRequest& req
         {is_utf8(piece) ? piece : "\xEF\xBF\xBD", static_cast<std::int64_t>(id), Json(scores[id])});
   }
   out.sampled = out.entries[0];
-  distort_position(out, model_, request, temperature);
+  distort_position(out, model_, request, temperature, model_.begins_reply(text));
   return out;
 }
 

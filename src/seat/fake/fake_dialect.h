@@ -135,9 +135,9 @@ codec::Json print_position(const FakeEntry& sampled, const std::vector<FakeEntry
 std::vector<FakeEntry> top_entries(const FakePosition& position, std::size_t k,
                                    const FaultSet& faults);
 
-/// Changes a position as `request`'s faults do.
+/// Changes a position as `request`'s faults do. `begins_reply`: it is the first of an assistant's.
 void distort_position(FakePosition& position, const FakeModel& model, const FakeRequest& request,
-                      double temperature);
+                      double temperature, bool begins_reply);
 
 /// An assistant's text with its thinking apart, as servers with a reasoning parser split it.
 struct FakeText {

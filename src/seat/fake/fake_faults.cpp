@@ -188,8 +188,10 @@ void apply_sampled(Fault fault, FakePosition& position) {
 }  // namespace
 
 void distort_position(FakePosition& position, const FakeModel& model, const FakeRequest& request,
-                      double temperature) {
-  for (const Fault fault : request.faults.all()) apply_order(fault, model, position);
+                      double temperature, bool begins_reply) {
+  if (begins_reply) {
+    for (const Fault fault : request.faults.all()) apply_order(fault, model, position);
+  }
   for (const Fault fault : request.faults.all()) {
     apply_traffic(fault, request, temperature, position);
   }

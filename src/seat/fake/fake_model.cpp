@@ -164,6 +164,10 @@ std::optional<std::vector<double>> FakeModel::letters_of_item(std::string_view u
   return out;
 }
 
+bool FakeModel::begins_reply(std::string_view text) const {
+  return text.ends_with(opening_) || text.ends_with(opening_ + std::string(kClosed));
+}
+
 std::vector<double> FakeModel::next(std::string_view text, FakeMind mind) const {
   std::vector<double> logits(pieces_.size());
   const auto opened = text.rfind(opening_);

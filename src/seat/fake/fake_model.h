@@ -67,6 +67,8 @@ class FakeModel {
   /// `thinking`: the prompt does not close the thinking channel.
   std::string render(const std::vector<Turn>& turns, Ending ending, bool thinking) const;
 
+  /// Whether `text` ends where the assistant's turn, or its thinking, was opened or closed.
+  bool begins_reply(std::string_view text) const;
   /// Log-probabilities of every token after `text`; they sum to probability 1.
   std::vector<double> next(std::string_view text, FakeMind mind = FakeMind::Knows) const;
   /// Log-probabilities of the `n` letters listed in a prompt about an item; none: about another.

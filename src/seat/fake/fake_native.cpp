@@ -23,7 +23,10 @@ class FakeNative : public FakeDialect {
   FakeNative(ServerKind kind, const FakeOptions& options, const FakeModel& model)
       : FakeDialect(options, model), systemone_(kind == ServerKind::SystemOne) {}
 
-  bool generates(std::string_view path) const override { return path == route(); }
+  /// A router sends the same form elsewhere.
+  bool generates(std::string_view path) const override {
+    return path == route() || (systemone_ && path == "/api/alpha/decisions");
+  }
 
   bool is_decision(std::string_view path, const Json& body) const override {
     return generates(path) && !is_probe(body);
@@ -58,14 +61,16 @@ class FakeNative : public FakeDialect {
       return error(413, "tokens_exceeded",
                    "the state does not fit the context of " + std::to_string(options_.context));
     }
+    const std::string read =
+        over ? state->as_string().substr(0, static_cast<std::size_t>(options_.context))
+             : state->as_string();
     std::vector<Json> answers;
-    for (const Asked& one : asked) {
-      answers.push_back(make_answer(state->as_string(), one, asked, request));
-    }
+    for (const Asked& one : asked) answers.push_back(make_answer(read, one, asked, request));
+    // A token for each byte of the state, and 40 for each question.
+    const auto tokens = static_cast<std::int64_t>(read.size() + 40 * asked.size());
     Json usage = systemone_ || !options_.sglang_form
-                     ? Json::object({{"input_tokens", 40 * static_cast<int>(asked.size())},
-                                     {"output_tokens", 0}})
-                     : Json::object({{"prompt_tokens", 40 * static_cast<int>(asked.size())}});
+                     ? Json::object({{"input_tokens", tokens}, {"output_tokens", 0}})
+                     : Json::object({{"prompt_tokens", tokens}});
     const std::string named =
         options_.served.empty() ? served_name(request.faults) : options_.served;
     return ok(Json::object({{"model", named},
@@ -76,7 +81,8 @@ class FakeNative : public FakeDialect {
  private:
   std::string route() const { return systemone_ ? "/v1/systemone" : "/v1/decisions"; }
   bool has(AnswerFault fault) const {
-    return std::ranges::find(options_.answers, fault) != options_.answers.end();
+    return (!options_.answers_on || *options_.answers_on) &&
+           std::ranges::find(options_.answers, fault) != options_.answers.end();
   }
   bool is_list() const { return !systemone_ && !options_.sglang_form; }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -149,6 +150,7 @@ struct FakeOptions {
   bool thinks = false;                  // LM Studio: unless reasoning effort is none
   std::vector<std::string> refuses{};   // LM Studio: members of a request it answers 400
   std::vector<AnswerFault> answers{};   // SystemOne, Decisions
+  std::shared_ptr<std::atomic<bool>> answers_on{};  // while false: none of them; null: always
   bool sglang_form = false;             // Decisions: SGLang's own form, not OpenAI's
   std::string served{};                 // SystemOne, Decisions: model a reply names; "": as asked
   bool bos = false;                     // the tokenizer sets <s>, the chat template too
