@@ -188,6 +188,7 @@ Case healed(Case one) {
 struct Named {
   std::string name;
   Case with;
+  std::string fault = {};
 };
 
 std::map<Twin, Ran> run_twins(const std::vector<Named>& ill) {
@@ -212,15 +213,22 @@ void expect_none_silent(const std::vector<Named>& ill, const std::vector<Ran>& r
                         const char* what) {
   const std::map<Twin, Ran> healthy = run_twins(ill);
   Tally tally;
+  std::map<std::string, bool> told;  // by fault: of some arm on some server
   for (std::size_t i = 0; i < ill.size(); ++i) {
+    bool& any = told[ill[i].fault];
     for (const std::string& arm : arm_names(ill[i].with)) {
       const Fate fate = fate_of(arm, ran[i], healthy.at(twin_of(ill[i].with)));
       EXPECT_NE(static_cast<int>(fate), static_cast<int>(Fate::Silent))
           << ill[i].name << ", arm " << arm << findings(ran[i]);
       ++tally.fates[fate];
+      any |= fate != Fate::Harmless;
     }
   }
   tally.print(what);
+  std::string harmless;
+  for (const auto& [fault, any] : told) harmless += any ? "" : " " + fault;
+  std::printf("  of %zu faults change nothing that a run reads:%s\n", told.size(),
+              harmless.c_str());
 }
 
 std::vector<Named> planted_cases(Onset onset) {
@@ -228,7 +236,8 @@ std::vector<Named> planted_cases(Onset onset) {
   std::size_t turn = 0;
   for (const seat::Planted& planted : seat::planted_faults()) {
     for (const KindCase& kind : kinds_of(planted, turn++))
-      out.push_back({planted.name + " on " + kind.name, case_of(planted, kind.kind, onset)});
+      out.push_back(
+          {planted.name + " on " + kind.name, case_of(planted, kind.kind, onset), planted.name});
   }
   return out;
 }
@@ -330,8 +339,9 @@ TEST(PlantedRun, NoneOfADecisionEndpointIsSilent) {
     for (const Form& form : kForms) {
       for (int fault = 0; fault <= kLast; ++fault) {
         if (kSlow && fault % static_cast<int>(std::size(kForms)) != &form - kForms) continue;
-        ill.push_back({std::string(form.name) + " answer fault " + std::to_string(fault),
-                       case_of(form, {static_cast<AnswerFault>(fault)}, onset)});
+        const std::string name = "answer fault " + std::to_string(fault);
+        ill.push_back({form.name + (" " + name),
+                       case_of(form, {static_cast<AnswerFault>(fault)}, onset), name});
       }
     }
     expect_none_silent(

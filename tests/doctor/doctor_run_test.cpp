@@ -160,6 +160,22 @@ TEST_F(DoctorRun, AProbeAnArmRequiresMustBeOk) {
   EXPECT_EQ(verdict("mixed"), "ok");
 }
 
+// No row shows that all are answered as if something else had been asked.
+TEST_F(DoctorRun, SanityThatAnArmRequiresRefusesAnswersLikeGuessing) {
+  const FakeServer ill = serve(ServerKind::Vllm, {{.fault = Fault::Wanders, .everywhere = true}});
+  const Finished found = run_config(config(ill, "\"sanity\""));
+  EXPECT_EQ(found.ending.code, 1) << found.errors;
+  EXPECT_NE(found.errors.find("arm a: requires the probe sanity, which is a finding: "),
+            std::string::npos)
+      << found.errors;
+  EXPECT_FALSE(file_exists(join_path(out_, "run.json")));
+
+  const FakeServer well = serve(ServerKind::Vllm);
+  const Finished met = run_config(config(well, "\"sanity\""));
+  EXPECT_EQ(met.ending.code, 0) << met.errors;
+  EXPECT_EQ(verdict("sanity"), "ok");
+}
+
 TEST_F(DoctorRun, WhatCanNotBeRequiredIsNamed) {
   const FakeServer server = serve(ServerKind::Vllm);
   const Finished typo = run_config(config(server, "\"logprob\""));

@@ -125,9 +125,9 @@ enum class AnswerFault {
   ReadsIds,       // a question's id changes its answer
   ReadsCompany,   // so do the others of its request
   Jitters,        // so does when it is asked
-  Skewed,         // of one question in three, another option is answered
   TakesAnything,  // a choice without options is answered
   CutsState,      // an over-long state is answered, with the count of what was read
+  Skewed,         // of one question in three, another option is answered: only another seat tells
   Rounded,        // to two decimals
   Reordered,      // answers and options from the last to the first
   ExtraOption,    // one more option, at 0
@@ -151,11 +151,11 @@ struct FakeOptions {
   std::vector<std::string> refuses{};   // LM Studio: members of a request it answers 400
   std::vector<AnswerFault> answers{};   // SystemOne, Decisions
   std::shared_ptr<std::atomic<bool>> answers_on{};  // while false: none of them; null: always
-  bool sglang_form = false;             // Decisions: SGLang's own form, not OpenAI's
-  std::string served{};                 // SystemOne, Decisions: model a reply names; "": as asked
-  bool bos = false;                     // the tokenizer sets <s>, the chat template too
-  bool speculates = false;              // vLLM, llama-server: counts drafts
-  std::string key{};                    // bearer key it wants
+  bool sglang_form = false;                         // Decisions: SGLang's own form, not OpenAI's
+  std::string served{};     // SystemOne, Decisions: model a reply names; "": as asked
+  bool bos = false;         // the tokenizer sets <s>, the chat template too
+  bool speculates = false;  // vLLM, llama-server: counts drafts
+  std::string key{};        // bearer key it wants
   std::vector<FaultRule> faults{};
   FakeModelOptions scores{};
   std::chrono::nanoseconds delay{0};  // of each request that runs the model
