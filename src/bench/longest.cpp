@@ -141,7 +141,7 @@ void judge(const Result<seat::Usage>& whole, const Result<seat::Usage>& more,
         *usual, *b);
     return;
   }
-  if (*b - *a >= kWords) return well(fmt::format("reads {} tokens whole", *a));
+  if (*b >= *a + kWords) return well(fmt::format("reads {} tokens whole", *a));
   out.cut_at = *b;
   find(out, fmt::format("cuts prompts to {} tokens: {} words more than the longest of this arm ({} "
                         "tokens) count as {} more",
@@ -156,7 +156,8 @@ std::optional<Longest> check_longest(const Config& config, const kit::Kit& kit,
   const auto longest = find_longest(config, kit, plan, arm_index);
   if (!longest) return std::nullopt;
   const auto& context = open.identity.context;
-  if (context && size_of(*longest) + kTemplateRoom < static_cast<std::size_t>(*context))
+  if (context && *context > 0 &&
+      size_of(*longest) + kTemplateRoom < static_cast<std::size_t>(*context))
     return std::nullopt;
   const Arm& arm = config.arms[arm_index];
   Longest out;

@@ -366,6 +366,7 @@ std::vector<Named> healthy_cases() {
   }
   for (const Form& form : kForms) {
     for (const auto& harmless : {std::vector<AnswerFault>{},
+                                 {AnswerFault::ColdDrift},
                                  {AnswerFault::Rounded},
                                  {AnswerFault::Reordered},
                                  {AnswerFault::ExtraAnswer},

@@ -132,6 +132,11 @@ std::optional<std::int64_t> read_int(const std::optional<Element>& element) {
   return static_cast<std::int64_t>(*number);
 }
 
+std::optional<std::int64_t> read_count(const std::optional<Element>& element) {
+  const auto count = read_int(element);
+  return count && *count >= 0 && *count <= kMostTokens ? count : std::nullopt;
+}
+
 std::optional<double> read_number(const std::optional<Element>& element) {
   double number = 0;
   if (!element || element->get_double().get(number) != simdjson::SUCCESS) return std::nullopt;

@@ -52,6 +52,9 @@ std::optional<Element> first_item(const std::optional<Element>& element);
 std::optional<std::string> read_string(const std::optional<Element>& element);
 /// Whole numbers, also written as 12.0.
 std::optional<std::int64_t> read_int(const std::optional<Element>& element);
+/// A count of tokens; none below 0 or over kMostTokens, which no model reads.
+inline constexpr std::int64_t kMostTokens = 1'000'000'000'000;
+std::optional<std::int64_t> read_count(const std::optional<Element>& element);
 /// A finite number.
 std::optional<double> read_number(const std::optional<Element>& element);
 /// A log-probability: a number as it stands, −9999 included; NaN where anything stands that is no

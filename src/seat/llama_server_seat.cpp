@@ -34,7 +34,7 @@ class LlamaServerSeat : public Seat {
     out.root = props->get_string("model_path");
     out.build = props->get_string("build_info");
     if (const codec::Json* settings = props->find("default_generation_settings")) {
-      out.context = settings->get_int("n_ctx");  // of one slot
+      out.context = size_in(*settings, "n_ctx");  // of one slot
     }
     if (const auto text = props->get_string("chat_template"))
       out.template_sha256 = sha256_hex(*text);
@@ -136,7 +136,7 @@ class LlamaServerSeat : public Seat {
     if (!props) return fail(props.error());
     Claim out{.slots = props->get_int("total_slots"), .text = "/props:"};
     if (const codec::Json* settings = props->find("default_generation_settings")) {
-      out.context = settings->get_int("n_ctx");
+      out.context = size_in(*settings, "n_ctx");
     }
     out.text += " n_ctx " + (out.context ? std::to_string(*out.context) : "not told") +
                 " a slot, total_slots " + (out.slots ? std::to_string(*out.slots) : "not told");

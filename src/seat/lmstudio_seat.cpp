@@ -64,7 +64,7 @@ class LmStudioSeat : public Seat {
     out.kind = "lmstudio";
     out.address = remote_.address();
     out.model = entry->get_string("id").value_or("");
-    out.context = entry->get_int("loaded_context_length");
+    out.context = size_in(*entry, "loaded_context_length");
     std::string detail;
     for (const char* key : {"publisher", "arch", "compatibility_type", "quantization"}) {
       const auto text = entry->get_string(key);
@@ -102,7 +102,7 @@ class LmStudioSeat : public Seat {
     const auto entry = find_entry();
     if (!entry) return fail(entry.error());
     if (!is_loaded(*entry)) return unsupported("the list does not show the model loaded");
-    Claim out{.context = entry->get_int("loaded_context_length")};
+    Claim out{.context = size_in(*entry, "loaded_context_length")};
     out.text = std::string(kList) + ": loaded_context_length " +
                (out.context ? std::to_string(*out.context) : "not told");
     return out;

@@ -96,7 +96,7 @@ class OllamaSeat : public Seat {
     if (entry == nullptr) return unsupported("/api/ps does not list the model: it is not loaded");
     Claim out{.total_bytes = entry->get_int("size"),
               .vram_bytes = entry->get_int("size_vram"),
-              .context = entry->get_int("context_length"),
+              .context = size_in(*entry, "context_length"),
               .text = "/api/ps:"};
     const auto say = [&](const char* what, const std::optional<std::int64_t>& value) {
       out.text += std::string(" ") + what + " " + (value ? std::to_string(*value) : "not told");
@@ -236,7 +236,7 @@ class OllamaSeat : public Seat {
         auto running = get_json("/api/ps");
         if (!running) return fail(running.error());
         const codec::Json* entry = find_model(*running, model);
-        const auto length = entry == nullptr ? std::nullopt : entry->get_int("context_length");
+        const auto length = entry == nullptr ? std::nullopt : size_in(*entry, "context_length");
         if (length && *length > 0) return *length;
       }
       return fail(Error::Code::Unavailable, remote_.address() +

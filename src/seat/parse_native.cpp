@@ -143,12 +143,12 @@ Usage read_counts(const Element& root) {
   Usage usage;
   const auto counts = member(root, "usage");
   const auto count = [&](const char* name, const char* other) {
-    const auto found = read_int(member(counts, name));
-    return found ? found : read_int(member(counts, other));
+    const auto found = read_count(member(counts, name));
+    return found ? found : read_count(member(counts, other));
   };
   usage.prompt_tokens = count("input_tokens", "prompt_tokens");
   usage.output_tokens = count("output_tokens", "completion_tokens");
-  usage.cached_tokens = read_int(member(member(counts, "input_tokens_details"), "cached_tokens"));
+  usage.cached_tokens = read_count(member(member(counts, "input_tokens_details"), "cached_tokens"));
   usage.served_model = read_string(member(root, "model"));
   return usage;
 }

@@ -35,9 +35,10 @@ void split_thinking(Reply& reply) {
 Usage read_usage(const Element& root) {
   Usage usage;
   const auto counts = member(root, "usage");
-  usage.prompt_tokens = read_int(member(counts, "prompt_tokens"));
-  usage.output_tokens = read_int(member(counts, "completion_tokens"));
-  usage.cached_tokens = read_int(member(member(counts, "prompt_tokens_details"), "cached_tokens"));
+  usage.prompt_tokens = read_count(member(counts, "prompt_tokens"));
+  usage.output_tokens = read_count(member(counts, "completion_tokens"));
+  usage.cached_tokens =
+      read_count(member(member(counts, "prompt_tokens_details"), "cached_tokens"));
   usage.served_model = read_string(member(root, "model"));
   return usage;
 }
@@ -49,7 +50,7 @@ void read_timings(const Element& root, Usage& usage) {
   usage.prompt_ms = read_number(member(timings, "prompt_ms"));
   const auto predicted = read_number(member(timings, "predicted_ms"));
   if (usage.prompt_ms && predicted) usage.total_ms = *usage.prompt_ms + *predicted;
-  if (!usage.cached_tokens) usage.cached_tokens = read_int(member(timings, "cache_n"));
+  if (!usage.cached_tokens) usage.cached_tokens = read_count(member(timings, "cache_n"));
 }
 
 /// llama-server prints the lowest float where a probability came out as 0 in single precision:
@@ -150,8 +151,8 @@ Result<Reply> parse_ollama_reply(std::string_view bytes) {
   out.thinking = read_string(member(message, "thinking")).value_or("");
   split_thinking(out);
   keep(read_logprob_list(root, "logprobs"), out);
-  out.usage.prompt_tokens = read_int(member(root, "prompt_eval_count"));
-  out.usage.output_tokens = read_int(member(root, "eval_count"));
+  out.usage.prompt_tokens = read_count(member(root, "prompt_eval_count"));
+  out.usage.output_tokens = read_count(member(root, "eval_count"));
   out.usage.prompt_ms = milliseconds(read_number(member(root, "prompt_eval_duration")));
   out.usage.total_ms = milliseconds(read_number(member(root, "total_duration")));
   out.usage.finish_reason = read_string(member(root, "done_reason"));
@@ -166,8 +167,8 @@ Result<Reply> parse_completion_reply(std::string_view bytes) {
   Reply out;
   out.text = read_string(member(root, "content")).value_or("");
   keep(read_logprob_list(root, "completion_probabilities"), out);
-  out.usage.prompt_tokens = read_int(member(root, "tokens_evaluated"));
-  out.usage.output_tokens = read_int(member(root, "tokens_predicted"));
+  out.usage.prompt_tokens = read_count(member(root, "tokens_evaluated"));
+  out.usage.output_tokens = read_count(member(root, "tokens_predicted"));
   out.usage.finish_reason = read_string(member(root, "stop_type"));
   out.usage.served_model = read_string(member(root, "model"));
   if (const auto cut = member(root, "truncated"); cut && cut->is_bool()) {
@@ -203,11 +204,11 @@ Result<Reply> parse_responses_reply(std::string_view bytes) {
   }
   split_thinking(out);
   const auto counts = member(root, "usage");
-  out.usage.prompt_tokens = read_int(member(counts, "input_tokens"));
+  out.usage.prompt_tokens = read_count(member(counts, "input_tokens"));
   if (out.usage.prompt_tokens == 0) out.usage.prompt_tokens.reset();
-  out.usage.output_tokens = read_int(member(counts, "output_tokens"));
+  out.usage.output_tokens = read_count(member(counts, "output_tokens"));
   out.usage.cached_tokens =
-      read_int(member(member(counts, "input_tokens_details"), "cached_tokens"));
+      read_count(member(member(counts, "input_tokens_details"), "cached_tokens"));
   out.usage.served_model = read_string(member(root, "model"));
   out.usage.finish_reason = read_string(member(member(root, "incomplete_details"), "reason"));
   if (!out.usage.finish_reason) out.usage.finish_reason = read_string(member(root, "status"));

@@ -16,6 +16,28 @@ constexpr std::string_view kChat = R"({"id":"x","model":"m","choices":[{"index":
    {"token":"A","logprob":-2.4,"bytes":[65]}]}],"refusal":null}}],
   "usage":{"prompt_tokens":31,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":16}}})";
 
+// A row that held one could not be read again.
+TEST(ParseChatReply, CountsThatCanNotBeAreNotTold) {
+  for (const char* count : {"-5", "9223372036854775807", "1e15", "1.5", "\"31\"", "null"}) {
+    std::string body(kChat);
+    body.replace(body.find("31"), 2, count);
+    const auto reply = parse_chat_reply(body);
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_FALSE(reply->usage.prompt_tokens) << count;
+    EXPECT_EQ(reply->usage.output_tokens, 1);
+  }
+}
+
+TEST(ModelEntry, AContextThatCanNotBeIsNotTold) {
+  for (const auto& [size, told] :
+       {std::pair{"-1", false}, {"0", false}, {"4096", true}, {"9223372036854775807", false}}) {
+    const auto entry =
+        parse_model_entry(std::string(R"({"data":[{"id":"m","max_model_len":)") + size + "}]}", "");
+    ASSERT_TRUE(entry) << entry.error().message;
+    EXPECT_EQ(entry->max_model_len.has_value(), told) << size;
+  }
+}
+
 TEST(ParseChatReply, ReadsTheFirstPositionAndUsage) {
   const auto reply = parse_chat_reply(kChat);
   ASSERT_TRUE(reply) << reply.error().message;

@@ -36,9 +36,9 @@ Entries read_triples(const std::optional<Element>& list) {
 
 Usage read_meta(const std::optional<Element>& meta) {
   Usage usage;
-  usage.prompt_tokens = read_int(member(meta, "prompt_tokens"));
-  usage.cached_tokens = read_int(member(meta, "cached_tokens"));
-  usage.output_tokens = read_int(member(meta, "completion_tokens"));
+  usage.prompt_tokens = read_count(member(meta, "prompt_tokens"));
+  usage.cached_tokens = read_count(member(meta, "cached_tokens"));
+  usage.output_tokens = read_count(member(meta, "completion_tokens"));
   usage.finish_reason = read_string(member(member(meta, "finish_reason"), "type"));
   if (const auto seconds = read_number(member(meta, "e2e_latency"))) {
     usage.total_ms = *seconds * 1e3;

@@ -9,6 +9,7 @@
 #include "codec/json.h"
 #include "decision/question.h"
 #include "net/url.h"
+#include "seat/document.h"
 
 namespace deem::seat {
 namespace {
@@ -40,7 +41,7 @@ ModelEntry read_entry(const codec::Json& entry) {
   out.id = entry.get_string("id").value_or("");
   out.root = entry.get_string("root");
   out.parent = entry.get_string("parent");
-  out.max_model_len = entry.get_int("max_model_len");
+  out.max_model_len = size_in(entry, "max_model_len");
   if (const codec::Json* meta = entry.find("meta"); meta != nullptr) {
     out.n_vocab = meta->get_int("n_vocab");
     out.n_params = meta->get_int("n_params");
@@ -177,9 +178,17 @@ Result<std::vector<decision::FirstPosition>> ask_positions(Remote& remote, std::
   return all_positions(std::move(*parsed));
 }
 
+std::optional<std::int64_t> size_in(const codec::Json& object, std::string_view key) {
+  const auto size = object.get_int(key);
+  return size && *size >= 1 && *size <= kMostTokens ? size : std::nullopt;
+}
+
 Result<bool> is_answered(Remote& remote, std::string_view path, std::string_view body) {
   const auto reply = remote.exchange("POST", path, body, remote.deadline());
   if (!reply) return fail(reply.error());
+  constexpr int kLater[] = {408, 425, 429};  // says nothing of the name
+  if (std::ranges::find(kLater, reply->status) != std::end(kLater))
+    return fail(remote.refusal(path, *reply));
   if (reply->status >= 400 && reply->status < 500) return false;
   if (reply->status >= 300) return fail(remote.refusal(path, *reply));
   return true;

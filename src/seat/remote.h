@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "codec/json.h"
 #include "net/http_client.h"
 #include "seat/parse_reply.h"
 #include "seat/seat.h"
@@ -85,6 +86,9 @@ class Remote {
 
 /// Two clocks of a request that began with `first` and ended with `last`, from the planned send.
 Timing timing_of(const Schedule& schedule, const net::HttpReply& first, const net::HttpReply& last);
+
+/// A size that a server tells; none below 1 or over kMostTokens.
+std::optional<std::int64_t> size_in(const codec::Json& object, std::string_view key);
 
 /// Sends a chat request of the OpenAI form and reads the reply's first position, or its text.
 /// `k` is what was asked.

@@ -37,7 +37,7 @@ class SglangSeat : public Seat {
     const auto server = get_info("/server_info");
     if (!server) return fail(server.error());
     out.build = server->get_string("version");
-    if (!out.context) out.context = server->get_int("context_length");
+    if (!out.context) out.context = size_in(*server, "context_length");
     out.detail = describe(*model, *server);
     return out;
   }
@@ -76,7 +76,7 @@ class SglangSeat : public Seat {
     const codec::Json* memory = any ? states->items()[0].find("memory_usage") : nullptr;
     if (memory == nullptr) return unsupported("/server_info tells no memory");
     Claim out{.text = "/server_info: memory_usage " + codec::dump_json(*memory)};
-    out.context = server->get_int("context_length");
+    out.context = size_in(*server, "context_length");
     return out;
   }
 

@@ -128,8 +128,8 @@ def probe(diagnosis, name):
     return next(one for one in diagnosis["probes"] if one["name"] == name)
 
 
-def believed(diagnosis):
-    return {one["name"] for one in diagnosis["readings"] if one["believed"]}
+def supported(diagnosis):
+    return {one["name"] for one in diagnosis["readings"] if one["supported"]}
 
 
 def ask_kit(folder, *arguments, env=None):

@@ -73,6 +73,20 @@ TEST(Doctor, SaysWhichReadingsToBelieve) {
   EXPECT_TRUE(ill.readings[2].believed) << "written answers need no logprobs";
 }
 
+// A longer name is another model, unless a date makes it longer.
+TEST(Doctor, AnotherSizeOfTheNameIsAnotherModel) {
+  const std::pair<const char*, bool> kNames[] = {
+      {"fake-model-20b", false},       {"fake-model-1399", false},
+      {"fake-model-2407", true},       {"fake-model-20240806", true},
+      {"fake-model-2024-08-06", true}, {"fake-model-2024-13-06", false},
+      {"fake-model-7", false}};
+  for (const auto& [name, same] : kNames) {
+    const auto server = start_fake(ServerKind::OpenAi, small({.served = name}));
+    const auto diagnosis = examined(server, {.probes = {"identity"}});
+    EXPECT_EQ(probe_of(diagnosis, "identity").verdict == Verdict::Finding, !same) << name;
+  }
+}
+
 // A healthy server of a weak model: letters are stuck, likelihoods are right.
 TEST(Doctor, AModelThatIsStuckByOneReadingIsNoFinding) {
   const auto server = start_fake(

@@ -55,8 +55,11 @@ void add_odd(const Session& session, std::vector<ProbeResult>& probes) {
                            " decisions had no reading where others had (" + session.odd_cause + ")";
   repeat->says = repeat->verdict == Verdict::Finding ? repeat->says + "; " + says : says;
   repeat->verdict = Verdict::Finding;
-  repeat->direction = "false comfort";
-  repeat->spoils = {"letters"};
+  repeat->direction = repeat->direction.find("alarm") == std::string::npos
+                          ? "false comfort"
+                          : "false comfort and false alarm";
+  if (std::ranges::find(repeat->spoils, "letters") == repeat->spoils.end())
+    repeat->spoils.emplace_back("letters");
 }
 
 /// Names of the probes whose findings speak against a reading.

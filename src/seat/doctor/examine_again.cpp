@@ -154,7 +154,7 @@ void native_again(Session& session, const std::vector<double>& first, Probe& pro
       return probe.find("no answer where there was one: " + again.failed, "false comfort",
                         {"native"});
     if (!again.failed.empty()) return probe.skip(again.failed);
-    if (again.apart <= kNativeDrift) continue;
+    if (again.apart <= kDrift) continue;
     probe.find(
         fmt::format("{}: a probability moves by {:.2f}",
                     together ? fmt::format("{} in flight", times) : "at the end", again.apart),

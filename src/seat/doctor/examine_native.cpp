@@ -20,6 +20,8 @@ using Question = DecideRequest::Question;
 using Probs = std::vector<double>;
 
 constexpr std::string_view kReading = "native";
+constexpr int kTold = 3;  // times that the choice is asked to learn how far it moves by itself
+
 Question choice(std::string id) {
   return {.id = std::move(id),
           .question = {.type = QuestionType::Choice,
@@ -50,7 +52,10 @@ Question score(std::string id) {
 struct Native {
   Session& session;
   std::string broken = {};  // why the choice has no answer to hold others against; "": it has
-  Probs first = {};         // of the choice alone
+  Probs cold = {};          // of the choice alone, when it was asked first
+  Probs first = {};         // of the same, asked for the last of kTold times
+  double spread = 0;        // standard deviation of those, of the option where it is largest
+  double step = 0;          // to which they are rounded
   std::optional<Usage> usage = {};
 
   DecideRequest request(std::vector<Question> questions) const {
@@ -95,6 +100,34 @@ double apart(const Probs& a, const Probs& b) {
 
 std::string shown(const Error& error) { return printable(error.message, 200); }
 
+/// Sample standard deviation of the option where it is largest.
+double spread_of(const std::vector<Probs>& told) {
+  double most = 0;
+  const double n = static_cast<double>(told.size());
+  for (std::size_t i = 0; i < told.front().size(); ++i) {
+    double mean = 0, squares = 0;
+    for (const Probs& one : told) mean += one[i] / n;
+    for (const Probs& one : told) squares += (one[i] - mean) * (one[i] - mean);
+    most = std::max(most, std::sqrt(squares / (n - 1)));
+  }
+  return most;
+}
+
+/// The choice again: what the others are held against is read as they are, from a prefix that may
+/// be kept.
+void tell_spread(Native& native, const Question& asked, Probe& probe) {
+  std::vector<Probs> told = {native.cold};
+  while (told.size() < kTold) {
+    const auto probs = read(native.ask({asked}), 0, asked);
+    if (!probs)
+      return probe.find("choice, again: " + shown(probs.error()), "false alarm", {kReading});
+    told.push_back(*probs);
+  }
+  native.first = told.back();
+  native.spread = spread_of(told);
+  probe.note("spread", native.spread);
+}
+
 /// score against Σ i·p, as far as rounding lets them part (jevcompat's tolerance).
 void check_score(const DecideReply& reply, const Question& asked, Probe& probe) {
   const auto& answer = reply.answers[0];
@@ -128,8 +161,10 @@ ProbeResult probe_native_answers(Native& native) {
     for (const auto& p : reply->answers[0].probs) given.push_back(*p);
     step = std::min(step, decision::printed_step(given));
     if (asked.question.type == QuestionType::Choice) {
-      native.first = *probs;
+      native.cold = native.first = *probs;
+      native.step = decision::printed_step(given);
       native.usage = reply->usage;
+      tell_spread(native, asked, probe);
     }
     if (asked.question.type == QuestionType::Score) check_score(*reply, asked, probe);
     if (reply->usage.served_model) probe.note("served_model", *reply->usage.served_model);
@@ -162,7 +197,7 @@ ProbeResult compare(Native& native, std::string_view name, const std::vector<Aga
     }
     const double moved = apart(*probs, native.first);
     most = std::max(most, moved);
-    if (moved > kNativeDrift) {
+    if (moved > std::max(kNativeDrift, 3 * native.spread) + native.step) {
       probe.find(fmt::format("{}: a probability moves by {:.2f}", way.how, moved), "false comfort",
                  {spoils});
     }
@@ -189,7 +224,7 @@ ProbeResult probe_company(Native& native) {
 ProbeResult probe_native_repeat(Native& native) {
   Probe probe("repeat");
   constexpr int kTimes = 4;
-  double again = 0;
+  double again = apart(native.cold, native.first);
   std::string failed;
   for (int i = 0; i < kTimes; ++i) {
     const NativeAgain one = ask_native_again(native.session, native.first, 1);
@@ -201,17 +236,17 @@ ProbeResult probe_native_repeat(Native& native) {
   const double crowd = together.apart;
   if (!together.failed.empty()) failed = together.failed;
   if (!failed.empty()) probe.find("not always answered: " + failed, "false alarm", {kReading});
-  if (again > kNativeDrift) {
+  if (again > kDrift) {
     probe.find(fmt::format("asked again: a probability moves by {:.2f}", again), "false comfort",
                {kReading});
   }
-  if (crowd > kNativeDrift) {
+  if (crowd > kDrift) {
     probe.find(fmt::format("{} in flight: a probability moves by {:.2f}", times, crowd),
                "false comfort", {kReading});
   }
   if (!probe.found()) {
-    probe.well(
-        fmt::format("5 times: within {:.4f}; {} in flight: within {:.4f}", again, times, crowd));
+    probe.well(fmt::format("{} times: within {:.4f}; {} in flight: within {:.4f}", kTold + kTimes,
+                           again, times, crowd));
   }
   probe.note("again", again);
   probe.note("crowd", crowd);
@@ -225,10 +260,13 @@ ProbeResult probe_native_overlong(Native& native) {
   for (std::int64_t i = 0; i < tokens; ++i) request.state += i % 2 == 0 ? " tide" : " rose";
   ++native.session.out.requests;
   const auto reply = native.session.seat.decide(request, native.session.schedule());
+  const auto probs = read(reply, 0, request.questions[0]);
   if (!reply && reply.error().code == Error::Code::BadInput) {
     probe.well("refuses: " + printable(reply.error().message, 100));
   } else if (!reply) {
     probe.skip(shown(reply.error()));
+  } else if (!probs) {
+    probe.well("gives no answer: " + shown(probs.error()));
   } else if (const auto& count = reply->usage.prompt_tokens; !count || *count <= 0) {
     probe.skip(fmt::format("answers {} tokens or more and does not tell what it read", tokens));
   } else if (*count < tokens) {
@@ -247,7 +285,9 @@ ProbeResult probe_errors(Native& native) {
   Question empty = choice("q1");
   empty.question.options.clear();
   const auto reply = native.ask({empty});
-  if (reply) {
+  if (reply && (!reply->answers[0].present || reply->answers[0].declined)) {
+    probe.well("gives a choice without options no answer");
+  } else if (reply) {
     probe.find("answers a choice without options", "false comfort", {});
   } else if (reply.error().code == Error::Code::BadInput) {
     probe.well("refuses a choice without options: " + printable(reply.error().message, 120));
@@ -275,10 +315,10 @@ ProbeResult probe_native_sanity(Native& native) {
     Asked& one = all[i];
     const SanityItem& item = kSanityItems[one.item];
     const Question asked{.id = "q1", .question = rotated(item, one.shift)};
-    const auto probs =
-        read(session.seat.decide({.state = std::string(item.state), .questions = {asked}},
-                                 session.schedule()),
-             0, asked);
+    const auto reply = session.seat.decide({.state = std::string(item.state), .questions = {asked}},
+                                           session.crowd_schedule());
+    if (!reply) session.missed(reply.error());
+    const auto probs = read(reply, 0, asked);
     if (probs) one.option = (decision::argmax(*probs) + one.shift) % item.size;
   });
   session.out.requests += static_cast<int>(all.size());
@@ -331,8 +371,9 @@ NativeAgain ask_native_again(Session& session, const Probs& first, std::size_t t
   {
     std::vector<std::jthread> threads;
     for (auto& reply : replies) {
-      threads.emplace_back(
-          [&] { reply = session.seat.decide(native.request({choice("q1")}), session.schedule()); });
+      threads.emplace_back([&] {
+        reply = session.seat.decide(native.request({choice("q1")}), session.crowd_schedule());
+      });
     }
   }
   for (const auto& reply : replies) {
@@ -366,10 +407,12 @@ void examine_native(Session& session, const std::function<void(std::string_view)
     if (session.stop.stop_requested()) result = not_measured(name, "interrupted");
     out.probes.push_back(std::move(result));
   }
-  if (session.options.against != nullptr && !session.stop.stop_requested()) {
-    if (progress) progress("against");
-    ProbeResult result =
-        native.broken.empty() ? probe_against(session) : not_measured("against", native.broken);
+  if (session.options.against != nullptr) {
+    const bool stopped = session.stop.stop_requested();
+    if (!stopped && progress) progress("against");
+    ProbeResult result = stopped                 ? ProbeResult{}
+                         : native.broken.empty() ? probe_against(session)
+                                                 : not_measured("against", native.broken);
     if (session.stop.stop_requested()) result = not_measured("against", "interrupted");
     out.probes.push_back(std::move(result));
   }

@@ -116,6 +116,7 @@ TEST_P(NativeDoctor, IdsCompanyAndRepeatsAreToldApart) {
 
 TEST_P(NativeDoctor, NothingIsFoundOfThoseThatAreWell) {
   const std::vector<FakeOptions> healthy = {{},
+                                            {.answers = {AnswerFault::ColdDrift}},
                                             {.answers = {AnswerFault::Rounded}},
                                             {.answers = {AnswerFault::Reordered}},
                                             {.answers = {AnswerFault::ExtraAnswer}},
@@ -212,6 +213,29 @@ TEST_P(NativeDoctor, TheSameAnswersAsOurLettersAreWell) {
       << probe->says;
   EXPECT_LT(probe->evidence.get_double("max").value_or(1), 1e-3);
   EXPECT_EQ(probe->evidence.get_int("differ"), 0);
+}
+
+// The choice moves by 0.2 of its likeliest option and more when it is asked again, so what ids and
+// company do can not be told.
+TEST_P(NativeDoctor, WhatMovesByItselfIsNotLaidToIdsAndCompany) {
+  const auto diagnosis = examine_fake(GetParam(), {.answers = {AnswerFault::Jitters}});
+  ASSERT_TRUE(diagnosis) << diagnosis.error().message;
+  const auto verdict = [&](std::string_view name) {
+    return std::ranges::find(diagnosis->probes, name, &ProbeResult::name)->verdict;
+  };
+  EXPECT_EQ(verdict("ids"), Verdict::Ok);
+  EXPECT_EQ(verdict("company"), Verdict::Ok);
+  EXPECT_EQ(verdict("repeat"), Verdict::Finding);
+  EXPECT_GT(diagnosis->probes.at(1).evidence.get_double("spread").value_or(0), 0.03);
+}
+
+// A reply that declines is no answer to what can not be answered.
+TEST_P(NativeDoctor, ADeclinedQuestionWithoutOptionsIsWell) {
+  const auto diagnosis =
+      examine_fake(GetParam(), {.answers = {AnswerFault::TakesAnything, AnswerFault::Declined}});
+  ASSERT_TRUE(diagnosis) << diagnosis.error().message;
+  const auto errors = std::ranges::find(diagnosis->probes, "errors", &ProbeResult::name);
+  EXPECT_EQ(errors->verdict, Verdict::Ok) << errors->says;
 }
 
 TEST_P(NativeDoctor, ASkewIsFoundAgainstOurLetters) {

@@ -380,6 +380,7 @@ std::vector<Healthy> healthy_servers() {
   add("WithoutLogprobs", {OpenAi}, [](FakeOptions& o) { o.returns_logprobs = false; });
   add("OtherTokenLimit", {OpenAi}, [](FakeOptions& o) { o.completion_tokens_only = true; });
   add("ThreeThreads", kAll, [](FakeOptions& o) { o.threads = 3; });
+  out.push_back({"FarSampled", {OpenAi}, small_context(), {Fault::FarSampled}});
   return out;
 }
 

@@ -18,7 +18,9 @@ std::vector<Numbers> ask_native(Session& session) {
   session.each_of(kItems, [&](std::size_t i) {
     const DecideRequest::Question asked{.id = "q1", .question = kSanityItems[i].asked()};
     const DecideRequest request{.state = std::string(kSanityItems[i].state), .questions = {asked}};
-    auto probs = native_probs_of(session.seat.decide(request, session.schedule()), asked);
+    const auto reply = session.seat.decide(request, session.crowd_schedule());
+    if (!reply) session.missed(reply.error());
+    auto probs = native_probs_of(reply, asked);
     if (probs) out[i] = std::move(*probs);
   });
   session.out.requests += static_cast<int>(kItems);
@@ -114,12 +116,12 @@ ProbeResult probe_against(Session& session) {
   } else if (f.p_right <= kShown) {
     probe.find(right, "", {});
   }
-  if (f.p_differ <= kShown) {
-    probe.find(fmt::format("{}, more than the {} that waver explain (p {:.3f})", other, f.wavers,
-                           f.p_differ),
-               "", {});
-  }
-  if (!probe.found()) probe.well(right + "; " + other);
+  if (!probe.found()) probe.well(right);
+  // It may prompt otherwise, or average orders, and be well: no finding.
+  probe.advise(f.p_differ <= kShown
+                   ? fmt::format("{}, more than the {} that waver explain (p {:.3f})", other,
+                                 f.wavers, f.p_differ)
+                   : other);
   probe.advise(
       fmt::format("probabilities are {:.3f} apart on average, {:.3f} at most ({:.3f} when "
                   "asked again), {:.3f} with our letters at a temperature of {:.2f}",

@@ -1,5 +1,6 @@
 // Who answers, and by which weights.
 #include <algorithm>
+#include <charconv>
 
 #include "base/text.h"
 #include "seat/doctor/session.h"
@@ -22,13 +23,41 @@ std::string shown(std::string_view name) {
 
 std::string quoted(std::string_view name) { return "\"" + shown(name) + "\""; }
 
-/// "llama" and "llama:latest" are one name; "gpt-4o-2024-08-06" is a dated form of "gpt-4o".
+bool is_between(std::string_view digits, int low, int high) {
+  int value = 0;
+  const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return ec == std::errc() && end == digits.data() + digits.size() && value >= low && value <= high;
+}
+
+/// A release's date, as names end in one: -0613, -2407, -20240806, -2024-08-06.
+bool is_date(std::string_view end) {
+  std::string digits;
+  if (end.size() != 5 && end.size() != 9 && end.size() != 11) return false;
+  for (std::size_t i = 0; i < end.size(); ++i) {
+    const bool dash = i == 0 || (end.size() == 11 && (i == 5 || i == 8));
+    if (dash ? end[i] != '-' : end[i] < '0' || end[i] > '9') return false;
+    if (!dash) digits += end[i];
+  }
+  const std::string_view all = digits;
+  const auto month = [](std::string_view two) { return is_between(two, 1, 12); };
+  const auto day = [](std::string_view two) { return is_between(two, 1, 31); };
+  if (all.size() == 4) {
+    return (month(all.substr(0, 2)) && day(all.substr(2))) ||
+           (is_between(all.substr(0, 2), 20, 39) && month(all.substr(2)));
+  }
+  return is_between(all.substr(0, 4), 2015, 2099) && month(all.substr(4, 2)) && day(all.substr(6));
+}
+
+/// "llama" and "llama:latest" are one name; "gpt-4o-2024-08-06" is a dated form of "gpt-4o", and of
+/// "gpt-4o-latest".
 bool is_form_of(std::string_view answered, std::string_view asked) {
   if (answered == asked) return true;
   const auto extends = [](std::string_view longer, std::string_view shorter) {
+    constexpr std::string_view kLatest = "-latest";
+    if (shorter.ends_with(kLatest)) shorter.remove_suffix(kLatest.size());
     if (!longer.starts_with(shorter)) return false;
     const std::string_view rest = longer.substr(shorter.size());
-    return rest == ":latest" || rest.starts_with("-20");
+    return rest == ":latest" || is_date(rest);
   };
   return extends(answered, asked) || extends(asked, answered);
 }

@@ -123,6 +123,12 @@ class Letters {
       const auto p = decision::softmax(*prompt.scores);
       alike += std::ranges::max(p) - std::ranges::min(p) < kAlike ? 1U : 0U;
     }
+    if (!void_.empty()) {
+      std::string causes;
+      for (const auto& [cause, times] : void_)
+        causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", times, cause);
+      probe.advise("letters without a reading: " + causes);
+    }
     if (chosen.empty()) return;
     tell_places(places_of(chosen), probe);
     if (static_cast<double>(alike) >= kEven * static_cast<double>(chosen.size()))
@@ -137,12 +143,6 @@ class Letters {
       priors.push(std::move(one));
     }
     probe.note("letters_prior", std::move(priors));
-    if (!void_.empty()) {
-      std::string causes;
-      for (const auto& [cause, times] : void_)
-        causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", times, cause);
-      probe.advise("letters without a reading: " + causes);
-    }
   }
 
  private:
@@ -185,8 +185,20 @@ std::vector<SanityAnswers> by_likelihood(Session& session, Probe& probe) {
   std::string failed;
   const auto ask = [&](const std::vector<LikelihoodRequest>& requests) {
     std::vector<decision::TextScore> scores;
-    for (const auto& reply : session.seat.likelihoods(requests, session.schedule())) {
-      if (!reply) return std::pair{scores, reply.error().message};
+    std::vector<Result<LikelihoodReply>> replies;
+    if (session.out.identity.kind == "local") {
+      replies = session.seat.likelihoods(requests, session.schedule());
+    } else {
+      for (const LikelihoodRequest& request : requests) {
+        replies.push_back(session.seat.likelihood(request, session.crowd_schedule()));
+        if (!replies.back()) break;
+      }
+    }
+    for (const auto& reply : replies) {
+      if (!reply) {
+        session.missed(reply.error());
+        return std::pair{scores, reply.error().message};
+      }
       scores.push_back(reply->text);
     }
     return std::pair{scores, std::string()};
@@ -238,7 +250,8 @@ std::vector<SanityAnswers> by_writing(Session& session) {
   session.each_of(kItems, [&](std::size_t i) {
     const Question question = kSanityItems[i].asked();
     const auto reply = session.seat.write({.prompt = prompt_of(kSanityItems[i].state, question)},
-                                          session.schedule());
+                                          session.crowd_schedule());
+    if (!reply) session.missed(reply.error());
     if (reply) out[0].said[i] = decision::parse_written(reply->text, question.options).option;
   });
   session.out.requests += static_cast<int>(kItems);
@@ -328,7 +341,9 @@ void tell_sanity(std::span<const SanityAnswers> readings, Session& session, Prob
         "broken, or the model is too weak: " +
             all,
         "false alarm", {});
-    for (const SanityAnswers& reading : readings) probe.spoil(family_of(reading.name));
+    for (const SanityFigures& one : session.sane) {
+      if (one.standing() == Standing::Guessing) probe.spoil(family_of(one.name));
+    }
     return;
   }
   probe.well(all);

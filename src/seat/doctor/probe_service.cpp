@@ -118,6 +118,14 @@ void judge_reply(const Overlong& overlong, std::optional<std::int64_t> context, 
                     *usage.prompt_tokens, *context));
 }
 
+/// Whether an error that is no bad request is a refusal of a long prompt all the same.
+bool speaks_of_length(std::string_view said) {
+  const std::string words = to_lower(said);
+  constexpr std::string_view kWords[] = {"context", "too long", "too large", "length", "tokens"};
+  return std::ranges::any_of(
+      kWords, [&](std::string_view word) { return words.find(word) != std::string::npos; });
+}
+
 /// A refusal: whose numbers it names. One that counts the prompt and names a limit below the
 /// context that the server tells contradicts it.
 void judge_refusal(const Session& session, const Overlong& overlong,
@@ -126,6 +134,9 @@ void judge_refusal(const Session& session, const Overlong& overlong,
   constexpr std::int64_t kLimit = 256;  // fewer is no context, but tokens of a reply
   const std::string_view said = words_of(error, session.out.identity.address);
   const std::string words = printable(said, kEnough);
+  if (error.code != Error::Code::BadInput && !speaks_of_length(said)) {
+    return probe.skip("neither answered nor refused: " + shown(error));
+  }
   const auto numbers = numbers_in(said);
   const bool named = context && std::ranges::find(numbers, *context) != numbers.end();
   const bool counted = std::ranges::any_of(
@@ -144,6 +155,7 @@ void judge_refusal(const Session& session, const Overlong& overlong,
 /// How many tokens to send; none: overrunning takes too long.
 std::optional<std::int64_t> tokens_over(std::optional<std::int64_t> context,
                                         const DoctorOptions& options) {
+  if (context && *context > options.most_tokens) return std::nullopt;
   const std::int64_t tokens = context ? *context + *context / 20 + 16 : options.blind_tokens;
   return tokens <= options.most_tokens ? std::optional(tokens) : std::nullopt;
 }

@@ -127,13 +127,28 @@ Schedule Session::schedule() const {
       .deadline = now + std::chrono::duration_cast<Clock::duration>(Seconds(options.patience_s))};
 }
 
-void Session::count(const Result<PositionReply>& reply) {
+Schedule Session::crowd_schedule() const {
+  constexpr double kSlower = 2;  // than the first
+  const Seconds all(kSlower * static_cast<double>(crowd()) * out.first_answer_s.value_or(0));
+  Schedule one = schedule();
+  one.deadline =
+      std::max(one.deadline, one.planned + std::chrono::duration_cast<Clock::duration>(all));
+  return one;
+}
+
+void Session::missed(const Error& error) {
+  if (error.code == Error::Code::Timeout) ++missed_;
+}
+
+void Session::count(const PositionRequest& request, const Result<PositionReply>& reply) {
   ++asked;
   ++out.requests;
   if (!reply) {
     if (reply.error().code != Error::Code::Unsupported) failures.push_back(reply.error().message);
     return;
   }
+  // A token that is written at a temperature may have a sentinel, being none of the listed.
+  if (request.temperature != 0) return;
   const decision::VoidCause cause = read(*reply).cause;
   if (!first || !is_numberless(cause) || is_numberless(read(*first).cause)) return;
   ++odd;
@@ -142,13 +157,13 @@ void Session::count(const Result<PositionReply>& reply) {
 
 Result<PositionReply> Session::ask(const PositionRequest& request) {
   auto reply = seat.first_position(request, schedule());
-  count(reply);
+  count(request, reply);
   return reply;
 }
 
 Result<PositionReply> Session::try_ask(const PositionRequest& request) {
   auto reply = seat.first_position(request, schedule());
-  if (reply || reply.error().code != Error::Code::BadInput) count(reply);
+  if (reply || reply.error().code != Error::Code::BadInput) count(request, reply);
   return reply;
 }
 
@@ -161,33 +176,42 @@ std::vector<Result<PositionReply>> Session::ask_together(
     for (std::size_t i = 0; i < requests.size(); ++i) {
       threads.emplace_back([&, i] {
         ready.arrive_and_wait();
-        replies[i] = seat.first_position(requests[i], schedule());
+        replies[i] = seat.first_position(requests[i], crowd_schedule());
       });
     }
   }
-  for (const auto& reply : replies) count(reply);
+  for (std::size_t i = 0; i < replies.size(); ++i) count(requests[i], replies[i]);
   return replies;
 }
 
-void Session::each_of(std::size_t n, const std::function<void(std::size_t)>& run) const {
-  const bool local = out.identity.kind == "local";
-  const auto most = static_cast<std::size_t>(local ? 1 : std::max(1, options.crowd));
+void Session::each_of(std::size_t n, const std::function<void(std::size_t)>& run) {
+  const std::size_t most = is_local() ? 1 : crowd();
+  missed_ = 0;
   std::atomic<std::size_t> next = 0;
   std::vector<std::jthread> threads;
   for (std::size_t t = 0; t < std::min(n, most); ++t) {
     threads.emplace_back([&] {
-      for (std::size_t i = next++; i < n && !stop.stop_requested(); i = next++) run(i);
+      for (std::size_t i = next++; i < n && missed_ < crowd() && !stop.stop_requested(); i = next++)
+        run(i);
     });
   }
 }
 
 std::vector<std::vector<Result<PositionReply>>> Session::ask_groups(std::span<const Group> groups) {
   std::vector<std::vector<Result<PositionReply>>> replies(groups.size());
-  each_of(groups.size(),
-          [&](std::size_t i) { replies[i] = seat.first_positions(groups[i], schedule()); });
+  each_of(groups.size(), [&](std::size_t i) {
+    if (is_local()) {
+      replies[i] = seat.first_positions(groups[i], schedule());
+      return;
+    }
+    for (const PositionRequest& request : groups[i]) {
+      replies[i].push_back(seat.first_position(request, crowd_schedule()));
+      if (!replies[i].back()) missed(replies[i].back().error());
+    }
+  });
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    replies[i].resize(groups[i].size(), fail(Error::Code::Unavailable, "interrupted"));
-    for (const auto& reply : replies[i]) count(reply);
+    for (std::size_t k = 0; k < replies[i].size(); ++k) count(groups[i][k], replies[i][k]);
+    replies[i].resize(groups[i].size(), fail(Error::Code::Unavailable, "not asked"));
   }
   return replies;
 }

@@ -2,6 +2,8 @@
 
 // Private to seat/doctor: what the probes of one examination share.
 
+#include <algorithm>
+#include <atomic>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -80,18 +82,23 @@ class Session {
   /// Whether the probe was asked for.
   bool wants(std::string_view name) const;
   Schedule schedule() const;
+  /// Of one of a crowd: each may wait for all others where one is answered at a time.
+  Schedule crowd_schedule() const;
+  /// Keeps that a request had no reply in time; after as many as a crowd, each_of asks no more.
+  void missed(const Error& error);
   /// One decision; a failure other than Unsupported is kept.
   Result<PositionReply> ask(const PositionRequest& request);
   /// One that a sound server may refuse (BadInput).
   Result<PositionReply> try_ask(const PositionRequest& request);
   /// The same of several at once, each on a thread of its own.
   std::vector<Result<PositionReply>> ask_together(std::span<const PositionRequest> requests);
-  /// The same of groups that may share their beginnings, several groups at once; a stop leaves the
-  /// rest Unavailable.
+  /// The same of groups that may share their beginnings, several groups at once; Unavailable where
+  /// each_of ended before.
   using Group = std::vector<PositionRequest>;
   std::vector<std::vector<Result<PositionReply>>> ask_groups(std::span<const Group> groups);
-  /// Calls `run` with each i < n, a crowd's worth at once (a local seat one by one), until a stop.
-  void each_of(std::size_t n, const std::function<void(std::size_t)>& run) const;
+  /// Calls `run` with each i < n, a crowd's worth at once (a local seat one by one), until a stop,
+  /// or until too many were missed.
+  void each_of(std::size_t n, const std::function<void(std::size_t)>& run);
 
   /// As probed; nothing where the probe failed.
   Capabilities can() const { return out.capabilities.value_or(Capabilities{}); }
@@ -99,8 +106,11 @@ class Session {
   const std::string& no_reading() const { return no_answers.empty() ? no_letters : no_answers; }
 
  private:
-  void count(const Result<PositionReply>& reply);
+  void count(const PositionRequest& request, const Result<PositionReply>& reply);
+  bool is_local() const { return out.identity.kind == "local"; }
+  std::size_t crowd() const { return static_cast<std::size_t>(std::max(1, options.crowd)); }
   std::uint64_t nonce_ = 0;
+  std::atomic<std::size_t> missed_ = 0;  // in the each_of that goes on
 };
 
 decision::LettersReading read(const PositionReply& reply);
@@ -180,8 +190,9 @@ struct NativeAgain {
   bool no_answer = false;  // of those: a reply came, and is none
 };
 NativeAgain ask_native_again(Session& session, const std::vector<double>& first, std::size_t times);
-/// More than this between two answers of a decision endpoint to one question is a finding: the
-/// tolerance of the public conformance suite for what must not depend on ids, order and company.
+/// More than this, or than three times what an answer moves by itself, between the answers of a
+/// decision endpoint to one question under other ids or in other company is a finding: the
+/// tolerance of the public conformance suite.
 inline constexpr double kNativeDrift = 0.05;
 
 /// Every probe of an endpoint that answers decisions itself (kNativeProbes), and the advice.

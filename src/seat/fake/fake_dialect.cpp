@@ -112,7 +112,9 @@ Json FakeDialect::positions(const std::string& prompt, const FakeRequest& reques
 }
 
 std::string FakeDialect::served_name(const FaultSet& faults) const {
-  return faults.has(Fault::WrongModel) ? "some-other-model" : options_.model;
+  return faults.has(Fault::WrongModel) ? "some-other-model"
+         : options_.served.empty()     ? options_.model
+                                       : options_.served;
 }
 
 std::string FakeDialect::root(const FakeRequest& request) const {

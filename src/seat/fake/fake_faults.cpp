@@ -159,6 +159,10 @@ void apply_traffic(Fault fault, const FakeRequest& request, double temperature,
   constexpr double kMost = 1.2;
   const FakeTraffic& traffic = request.traffic;
   if (fault == Fault::Processed && temperature > 0) temper(position, temperature);
+  if (fault == Fault::FarSampled && temperature > 0) {
+    position.sampled = position.entries.back();
+    position.sampled.logprob = Json(kSentinel);
+  }
   if (fault == Fault::OneHot && temperature == 0) make_one_hot(position);
   if (fault == Fault::Jitter) {
     lower_first(position, kMost * static_cast<double>(traffic.turn % 7) / 6);

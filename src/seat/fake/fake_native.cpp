@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
+#include <set>
 
 #include "decision/question.h"
 #include "seat/fake/fake_dialect.h"
@@ -9,6 +11,9 @@ namespace deem::seat {
 namespace {
 
 using codec::Json;
+
+/// As SGLang's answers were seen to differ with a prefix kept and without.
+constexpr double kColdDrift = 0.07;
 
 /// A question as it was sent, in whichever form.
 struct Asked {
@@ -260,6 +265,12 @@ class FakeNative : public FakeDialect {
     return 0;
   }
 
+  /// Whether an answer was read off this state before.
+  bool is_kept(const std::string& state) const {
+    const std::scoped_lock lock(mutex_);
+    return !kept_.insert(state).second;
+  }
+
   Json make_answer(const std::string& state, const Asked& asked, const std::vector<Asked>& all,
                    const FakeRequest& request) const {
     if (has(AnswerFault::NullAnswer)) return {};
@@ -274,7 +285,8 @@ class FakeNative : public FakeDialect {
     std::vector<double> p = probabilities(state, asked, mind_of(request.faults));
     if (!p.empty()) {
       const auto best = std::ranges::max_element(p);
-      const double shift = shifted(state, asked, all, request) * *best;
+      const double cold = has(AnswerFault::ColdDrift) && !is_kept(state) ? kColdDrift : 0;
+      const double shift = std::max(shifted(state, asked, all, request) * *best, cold);
       *best -= shift;
       (best == p.begin() ? p.back() : p.front()) += shift;
     }
@@ -332,6 +344,8 @@ class FakeNative : public FakeDialect {
   }
 
   const bool systemone_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::string> kept_;
 };
 
 }  // namespace

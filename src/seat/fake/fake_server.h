@@ -57,6 +57,7 @@ enum class Fault {
   SampledNotListed,  // the written token is not in its own list
   SampledDiffers,    // it has another number there
   SampledUnlikely,   // it is not the likeliest at temperature 0
+  FarSampled,        // at others it is none of the list, with −9999 (OpenAI; no fault)
   // What is answered to the items of a diagnosis.
   Wanders,      // as if another prompt had been asked
   FirstOption,  // the first option, whatever is asked
@@ -128,6 +129,7 @@ enum class AnswerFault {
   TakesAnything,  // a choice without options is answered
   CutsState,      // an over-long state is answered, with the count of what was read
   Skewed,         // of one question in three, another option is answered: only another seat tells
+  ColdDrift,      // the first answer that is read off a state is off, as where prefixes are kept
   Rounded,        // to two decimals
   Reordered,      // answers and options from the last to the first
   ExtraOption,    // one more option, at 0
@@ -152,10 +154,10 @@ struct FakeOptions {
   std::vector<AnswerFault> answers{};   // SystemOne, Decisions
   std::shared_ptr<std::atomic<bool>> answers_on{};  // while false: none of them; null: always
   bool sglang_form = false;                         // Decisions: SGLang's own form, not OpenAI's
-  std::string served{};     // SystemOne, Decisions: model a reply names; "": as asked
-  bool bos = false;         // the tokenizer sets <s>, the chat template too
-  bool speculates = false;  // vLLM, llama-server: counts drafts
-  std::string key{};        // bearer key it wants
+  std::string served{};                             // model a reply names; "": as asked
+  bool bos = false;                                 // the tokenizer sets <s>, the chat template too
+  bool speculates = false;                          // vLLM, llama-server: counts drafts
+  std::string key{};                                // bearer key it wants
   std::vector<FaultRule> faults{};
   FakeModelOptions scores{};
   std::chrono::nanoseconds delay{0};  // of each request that runs the model
