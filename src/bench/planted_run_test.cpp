@@ -17,7 +17,6 @@ namespace deem::bench {
 namespace {
 
 using decision::VoidCause;
-using record::ReadingRecord;
 using record::Row;
 using seat::AnswerFault;
 using seat::FakeOptions;
@@ -47,30 +46,6 @@ constexpr const char* kFates[] = {"nothing asked", "void",     "refused", "noted
 
 /// When a server falls ill: from the start, or once the run has probed it.
 enum class Onset { Before, Meanwhile };
-
-bool same_letters(const std::vector<ReadingRecord::Round>& a,
-                  const std::vector<ReadingRecord::Round>& b) {
-  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
-    return x.letters.logprobs == y.letters.logprobs && x.letters.bound == y.letters.bound &&
-           x.letters.mass_letters == y.letters.mass_letters;
-  });
-}
-
-/// Whether two rows say the same of their item.
-bool same_answer(const Row& a, const Row& b) {
-  if (a.status != b.status || a.readings.size() != b.readings.size()) return false;
-  for (const auto& [name, x] : a.readings) {
-    const auto found = b.readings.find(name);
-    if (found == b.readings.end()) return false;
-    const ReadingRecord& y = found->second;
-    if (x.cause != y.cause || x.error.has_value() != y.error.has_value() || x.texts != y.texts ||
-        x.reply != y.reply || x.native.probs != y.native.probs ||
-        x.native.choice != y.native.choice || !same_letters(x.rounds, y.rounds)) {
-      return false;
-    }
-  }
-  return true;
-}
 
 /// What one row that is not as it should be tells by itself.
 Fate fate_of(const Row& row) {

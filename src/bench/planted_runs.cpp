@@ -1,5 +1,6 @@
 #include "bench/planted_runs.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -12,6 +13,7 @@
 namespace deem::bench {
 namespace {
 
+using record::ReadingRecord;
 using record::Row;
 using seat::FakeOptions;
 using seat::FakeServer;
@@ -100,7 +102,30 @@ Ran run_on(const Case& one) {
   return out;
 }
 
+bool same_letters(const std::vector<ReadingRecord::Round>& a,
+                  const std::vector<ReadingRecord::Round>& b) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
+    return x.letters.logprobs == y.letters.logprobs && x.letters.bound == y.letters.bound &&
+           x.letters.mass_letters == y.letters.mass_letters;
+  });
+}
+
 }  // namespace
+
+bool same_answer(const Row& a, const Row& b) {
+  if (a.status != b.status || a.readings.size() != b.readings.size()) return false;
+  for (const auto& [name, x] : a.readings) {
+    const auto found = b.readings.find(name);
+    if (found == b.readings.end()) return false;
+    const ReadingRecord& y = found->second;
+    if (x.cause != y.cause || x.error.has_value() != y.error.has_value() || x.texts != y.texts ||
+        x.reply != y.reply || x.native.probs != y.native.probs ||
+        x.native.choice != y.native.choice || !same_letters(x.rounds, y.rounds)) {
+      return false;
+    }
+  }
+  return true;
+}
 
 bool reads_likelihood(ServerKind kind) {
   return kind == ServerKind::Vllm || kind == ServerKind::LlamaServer || kind == ServerKind::Sglang;

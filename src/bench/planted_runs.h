@@ -39,5 +39,7 @@ bool reads_likelihood(seat::ServerKind kind);
 std::vector<std::string> arm_names(const Case& one);
 /// Runs all of `cases`, some at once: most of a run's time is waiting.
 std::vector<Ran> run_all(const std::vector<Case>& cases);
+/// Whether two rows say the same of their item.
+bool same_answer(const record::Row& a, const record::Row& b);
 
 }  // namespace deem::bench

@@ -297,50 +297,15 @@ ProbeResult probe_errors(Native& native) {
   return probe.close();
 }
 
-/// The questions of the probe `sanity`, choices in every rotation of their options.
-ProbeResult probe_native_sanity(Native& native) {
-  Session& session = native.session;
-  Probe probe("sanity");
-  struct Asked {
-    std::size_t item = 0, shift = 0;
-    std::optional<std::size_t> option = {};
-  };
-  std::vector<Asked> all;
-  for (std::size_t i = 0; i < std::size(kSanityItems); ++i) {
-    const SanityItem& item = kSanityItems[i];
-    for (std::size_t shift = 0; shift < (item.noul ? 1 : item.size); ++shift)
-      all.push_back({.item = i, .shift = shift});
-  }
-  session.each_of(all.size(), [&](std::size_t i) {
-    Asked& one = all[i];
-    const SanityItem& item = kSanityItems[one.item];
-    const Question asked{.id = "q1", .question = rotated(item, one.shift)};
-    const auto reply = session.seat.decide({.state = std::string(item.state), .questions = {asked}},
-                                           session.crowd_schedule());
-    if (!reply) session.missed(reply.error());
-    const auto probs = read(reply, 0, asked);
-    if (probs) one.option = (decision::argmax(*probs) + one.shift) % item.size;
-  });
-  session.out.requests += static_cast<int>(all.size());
-  SanityAnswers answers{.name = std::string(kReading), .said = {}};
-  answers.said.resize(std::size(kSanityItems));
-  std::vector<RotatedAnswer> chosen;
-  for (const Asked& one : all) {
-    if (one.shift == 0) answers.said[one.item] = one.option;
-    if (one.option && !kSanityItems[one.item].noul)
-      chosen.push_back({.item = one.item, .shift = one.shift, .option = *one.option});
-  }
-  tell_sanity(std::span(&answers, 1), session, probe);
-  tell_places(places_of(chosen), probe);
-  return probe.close();
-}
-
 using Run = ProbeResult (*)(Native&);
 constexpr std::pair<std::string_view, Run> kRuns[] = {
-    {"answers", probe_native_answers},   {"ids", probe_ids},
-    {"company", probe_company},          {"repeat", probe_native_repeat},
-    {"overlong", probe_native_overlong}, {"errors", probe_errors},
-    {"sanity", probe_native_sanity}};
+    {"answers", probe_native_answers},
+    {"ids", probe_ids},
+    {"company", probe_company},
+    {"repeat", probe_native_repeat},
+    {"overlong", probe_native_overlong},
+    {"errors", probe_errors},
+    {"sanity", [](Native& native) { return probe_native_sanity(native.session); }}};
 
 ReadingAdvice advise(const Native& native, const Diagnosis& from) {
   ReadingAdvice out{.name = std::string(kReading), .supported = native.broken.empty()};

@@ -176,6 +176,8 @@ void tell_places(const Places& places, Probe& probe);
 /// Whether any reading is above guessing, and which reads best; keeps their figures.
 void tell_sanity(std::span<const SanityAnswers> readings, Session& session, Probe& probe);
 
+/// The same of a decision endpoint.
+ProbeResult probe_native_sanity(Session& session);
 /// Of a decision endpoint against options.against.
 ProbeResult probe_against(Session& session);
 /// Probabilities that the first answer of a reply gives the options of `asked`, or why it has none.
