@@ -20,8 +20,8 @@ double chance_of_at_least(std::size_t hits, std::span<const double> p);
 double mcnemar_exact(std::size_t b, std::size_t c);
 
 /// 95 % interval of the difference between two paired shares, the first minus the second (Newcombe
-/// 1998, method 10). Pairs that have both, the first alone, the second alone, neither; no pairs give
-/// [−1, 1].
+/// 1998, method 10). Pairs that have both, the first alone, the second alone, neither; no pairs
+/// give [−1, 1].
 std::pair<double, double> paired_difference_95(std::size_t both, std::size_t first,
                                                std::size_t second, std::size_t neither);
 

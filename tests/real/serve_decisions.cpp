@@ -1,5 +1,5 @@
-// The scripted decision endpoint as a program, for clients that are none of ours: prints its address
-// and serves until its standard input ends.
+// The scripted decision endpoint as a program, for clients that are none of ours: prints its
+// address and serves until its standard input ends.
 #include <unistd.h>
 
 #include <cstdio>
