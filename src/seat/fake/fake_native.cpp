@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <mutex>
-#include <set>
+#include <utility>
 
 #include "decision/question.h"
 #include "seat/fake/fake_dialect.h"
@@ -12,7 +13,7 @@ namespace {
 
 using codec::Json;
 
-/// As SGLang's answers were seen to differ with a prefix kept and without.
+/// As answers of SGLang and llama-server were seen to differ with prefixes kept and without.
 constexpr double kColdDrift = 0.07;
 
 /// A question as it was sent, in whichever form.
@@ -265,10 +266,12 @@ class FakeNative : public FakeDialect {
     return 0;
   }
 
-  /// Whether an answer was read off this state before.
-  bool is_kept(const std::string& state) const {
+  /// By how much of the prompt was read before: all of it, its beginning, nothing.
+  double drift(const std::string& state, const Asked& asked) const {
     const std::scoped_lock lock(mutex_);
-    return !kept_.insert(state).second;
+    const auto [kept, is_new] = kept_.try_emplace(state, asked.instructions);
+    if (is_new) return kColdDrift / 2;
+    return std::exchange(kept->second, asked.instructions) == asked.instructions ? 0 : kColdDrift;
   }
 
   Json make_answer(const std::string& state, const Asked& asked, const std::vector<Asked>& all,
@@ -285,7 +288,7 @@ class FakeNative : public FakeDialect {
     std::vector<double> p = probabilities(state, asked, mind_of(request.faults));
     if (!p.empty()) {
       const auto best = std::ranges::max_element(p);
-      const double cold = has(AnswerFault::ColdDrift) && !is_kept(state) ? kColdDrift : 0;
+      const double cold = has(AnswerFault::ColdDrift) ? drift(state, asked) : 0;
       const double shift = std::max(shifted(state, asked, all, request) * *best, cold);
       *best -= shift;
       (best == p.begin() ? p.back() : p.front()) += shift;
@@ -345,7 +348,7 @@ class FakeNative : public FakeDialect {
 
   const bool systemone_;
   mutable std::mutex mutex_;
-  mutable std::set<std::string> kept_;
+  mutable std::map<std::string, std::string> kept_;  // by state, the question asked last
 };
 
 }  // namespace

@@ -129,7 +129,7 @@ enum class AnswerFault {
   TakesAnything,  // a choice without options is answered
   CutsState,      // an over-long state is answered, with the count of what was read
   Skewed,         // of one question in three, another option is answered: only another seat tells
-  ColdDrift,      // the first answer that is read off a state is off, as where prefixes are kept
+  ColdDrift,      // answers hang a little on how much of their prompt was kept (no fault)
   Rounded,        // to two decimals
   Reordered,      // answers and options from the last to the first
   ExtraOption,    // one more option, at 0
