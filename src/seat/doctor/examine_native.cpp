@@ -112,6 +112,14 @@ double spread_of(const std::vector<Probs>& told) {
   return most;
 }
 
+double largest_move(const std::vector<Probs>& told) {
+  double most = 0;
+  for (const Probs& a : told) {
+    for (const Probs& b : told) most = std::max(most, apart(a, b));
+  }
+  return most;
+}
+
 /// The choice once more.
 void tell_again(Native& native, Probe& probe) {
   if (!native.broken.empty()) return;
@@ -120,6 +128,17 @@ void tell_again(Native& native, Probe& probe) {
   if (!probs)
     return probe.find("choice, again: " + shown(probs.error()), "false alarm", {kReading});
   native.told.push_back(*probs);
+}
+
+/// How far the answers told are from one another.
+void tell_spread(Native& native, Probe& probe) {
+  if (native.told.size() < 2) return;
+  native.spread = spread_of(native.told);
+  probe.note("spread", native.spread);
+  const double moved = largest_move(native.told);
+  if (moved > kDrift)
+    probe.find(fmt::format("choice, again: a probability moves by {:.2f}", moved), "false comfort",
+               {kReading});
 }
 
 /// The most that a probability is off the nearest of the answers told before.
@@ -173,10 +192,7 @@ ProbeResult probe_native_answers(Native& native) {
     if (reply->answers[0].label_mass) probe.note("label_mass", *reply->answers[0].label_mass);
   }
   tell_again(native, probe);
-  if (native.told.size() > 1) {
-    native.spread = spread_of(native.told);
-    probe.note("spread", native.spread);
-  }
+  tell_spread(native, probe);
   if (!probe.found()) probe.well("choice, noul and score: options, sums and choices hold");
   if (step < 1) probe.note("step", step);
   if (step >= 0.01 && step < 1) {
@@ -231,8 +247,7 @@ ProbeResult probe_company(Native& native) {
 ProbeResult probe_native_repeat(Native& native) {
   Probe probe("repeat");
   constexpr int kTimes = 4;
-  double again = 0;
-  for (const Probs& one : native.told) again = std::max(again, apart(one, native.told.back()));
+  double again = largest_move(native.told);
   std::string failed;
   for (int i = 0; i < kTimes; ++i) {
     const NativeAgain one = ask_native_again(native.session, native.told.back(), 1);
