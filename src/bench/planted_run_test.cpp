@@ -117,7 +117,7 @@ Case case_of(const seat::Planted& planted, ServerKind kind, Onset onset) {
                           : out.later) = {{.fault = planted.fault, .everywhere = true}};
   out.overlong = planted.family == seat::Family::Over;
   if (is_any(planted.fault, {Fault::Hang, Fault::Stall})) out.timeout_s = 0.2;
-  if (is_any(planted.fault, {Fault::CrowdJitter, Fault::PadInMix})) {
+  if (is_any(planted.fault, {Fault::CrowdJitter, Fault::CrossTalk, Fault::PadInMix})) {
     out.concurrency = 4;
     out.options.delay = std::chrono::milliseconds(kSlow ? 80 : 15);
   }

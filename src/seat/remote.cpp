@@ -114,7 +114,9 @@ Error Remote::refusal(std::string_view path, const net::HttpReply& reply) const 
     } else if (!spec_.key_file.empty()) {
       message += " (the key in " + spec_.key_file + " was refused)";
     } else {
-      message += " (no key was sent: name an environment variable that holds it as key_env)";
+      message +=
+          " (no key was sent: name an environment variable that holds it by --key-env, or as "
+          "key-env)";
     }
   }
   if (!reply.retry_after.empty()) {

@@ -79,7 +79,8 @@ TEST(Doctor, AnotherSizeOfTheNameIsAnotherModel) {
       {"fake-model-20b", false},       {"fake-model-1399", false},
       {"fake-model-2407", true},       {"fake-model-20240806", true},
       {"fake-model-2024-08-06", true}, {"fake-model-2024-13-06", false},
-      {"fake-model-7", false}};
+      {"fake-model-7", false},         {"openai/fake-model", true},
+      {"openai/other", false}};
   for (const auto& [name, same] : kNames) {
     const auto server = start_fake(ServerKind::OpenAi, small({.served = name}));
     const auto diagnosis = examined(server, {.probes = {"identity"}});
@@ -158,6 +159,11 @@ TEST(Doctor, AStopLeavesTheRestNotMeasured) {
     EXPECT_EQ(probe_of(*diagnosis, name).says, "interrupted");
   }
   EXPECT_EQ(diagnosis->count(Verdict::Finding), 0u);
+  for (const ReadingAdvice& reading : diagnosis->readings) {
+    EXPECT_FALSE(reading.believed) << reading.name;
+    EXPECT_EQ(reading.guesses, std::nullopt);
+    EXPECT_EQ(reading.why, "interrupted");
+  }
 }
 
 TEST(Doctor, AClaimIsHeldAgainstTheBoards) {
@@ -290,6 +296,66 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalCase{"NamesAnotherWithCommas", "at most 2,048 tokens, you sent 4,400",
                     Verdict::Finding}),
     [](const auto& p) { return p.param.name; });
+
+/// The same with other words written.
+net::ServerReply writes(const std::string& content) {
+  net::ServerReply reply = letter_a();
+  constexpr std::string_view kContent = R"("content":"A")";
+  reply.body.replace(reply.body.find(kContent), kContent.size(),
+                     R"("content":)" + codec::dump_json(content));
+  return reply;
+}
+
+TEST(Doctor, RepliesWithoutTextAreAFindingAndNotBelieved) {
+  const Scripted server([](const codec::Json& body) {
+    return prompt_bytes(body) > 5'000 ? refusal("at most 4096 tokens") : writes("");
+  });
+  const Diagnosis diagnosis = server.diagnosis();
+  EXPECT_EQ(probe_of(diagnosis, "answers").verdict, Verdict::Finding);
+  EXPECT_NE(probe_of(diagnosis, "answers").says.find("holds no text"), std::string::npos);
+  EXPECT_FALSE(diagnosis.readings[2].believed) << diagnosis.readings[2].why;
+}
+
+TEST(Doctor, WordsThatStateNoOptionAreNotBelieved) {
+  const Scripted server([](const codec::Json& body) {
+    return prompt_bytes(body) > 5'000 ? refusal("at most 4096 tokens")
+                                      : writes("ERROR: internal failure");
+  });
+  const Diagnosis diagnosis = server.diagnosis();
+  EXPECT_FALSE(diagnosis.readings[2].believed);
+  EXPECT_EQ(diagnosis.readings[2].why, "answers 0 of 24 easy questions");
+}
+
+TEST(Doctor, AKeyThatIsRefusedIsTheSeatsError) {
+  for (const int status : {401, 403, 404}) {
+    const Scripted server([status](const codec::Json&) {
+      net::ServerReply reply = refusal("no");
+      reply.status = status;
+      return reply;
+    });
+    const auto seat = seat_of({.kind = "openai", .address = server.server->address()});
+    const auto diagnosis = examine(*seat, {}, {}, {});
+    ASSERT_FALSE(diagnosis) << status;
+    EXPECT_NE(diagnosis.error().message.find("HTTP " + std::to_string(status)), std::string::npos);
+  }
+}
+
+TEST(Doctor, AServerThatStopsAnsweringIsNotWaitedForAgainAndAgain) {
+  std::atomic<int> asked = 0;
+  const Scripted server([&](const codec::Json&) {
+    net::ServerReply reply = letter_a();
+    if (++asked > 4) reply.delay = std::chrono::seconds(30);
+    return reply;
+  });
+  const auto seat =
+      seat_of({.kind = "openai", .address = server.server->address(), .timeout_s = 0.3});
+  const auto diagnosis = examine(*seat, {.patience_s = 0.3}, {}, {});
+  ASSERT_TRUE(diagnosis) << diagnosis.error().message;
+  EXPECT_EQ(probe_of(*diagnosis, "sanity").says, "it answers nothing any more");
+  EXPECT_EQ(probe_of(*diagnosis, "answers").verdict, Verdict::Finding);
+  EXPECT_LT(asked, 40);
+  for (const ReadingAdvice& reading : diagnosis->readings) EXPECT_FALSE(reading.believed);
+}
 
 TEST(Doctor, AServerThatTakesNoHighTemperatureHasNoFindingForIt) {
   const Scripted server([](const codec::Json& body) {

@@ -42,9 +42,10 @@ void add_failures(const Session& session, std::vector<ProbeResult>& probes) {
     return;
   answers->verdict = Verdict::Finding;
   answers->direction = "false alarm";
-  answers->spoils = {"letters"};
-  answers->says = std::to_string(session.failures.size()) + " of " + std::to_string(session.asked) +
-                  " decisions were not answered: " + printable(session.failures.front(), 240);
+  answers->spoils = {session.failing.begin(), session.failing.end()};
+  answers->says = std::to_string(session.failures.size()) + " of " +
+                  std::to_string(session.out.requests) +
+                  " requests were not answered: " + printable(session.failures.front(), 240);
 }
 
 /// Readings that had no numbers in any probe, where the first had.
@@ -141,10 +142,19 @@ Result<Diagnosis> examine(Seat& seat, const DoctorOptions& options,
     out.took_s = Seconds(Clock::now() - began).count();
     return std::move(out);
   }
+  bool gone = false;
   for (const auto& [name, run] : kRuns) {
     if (!session.wants(name)) continue;
     if (!stop.stop_requested() && progress) progress(name);
-    ProbeResult result = stop.stop_requested() ? ProbeResult{} : run(session);
+    if (!gone && session.is_hung() && !stop.stop_requested()) {
+      (void)session.ask(session.request(0));  // a crowd alone may have been too much for it
+      gone = session.is_hung();
+      if (gone) session.failing.insert({"letters", "likelihood", "written"});
+    }
+    ProbeResult result = stop.stop_requested() ? ProbeResult{}
+                         : gone                ? not_measured(name, "it answers nothing any more")
+                                               : run(session);
+    if (session.refused) return fail(*session.refused);
     // A call that was ended says nothing of the seat.
     if (stop.stop_requested()) result = not_measured(name, "interrupted");
     if (name == "answers" && session.no_answers.empty()) {
@@ -163,6 +173,7 @@ Result<Diagnosis> examine(Seat& seat, const DoctorOptions& options,
   }
   sort_probes(out.probes);
   add_advice(session, out);
+  if (stop.stop_requested()) forget_advice(out);
   out.baseline = {.nonce = session.nonce(),
                   .policy = session.policy,
                   .lineage = session.lineage,

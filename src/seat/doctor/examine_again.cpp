@@ -102,6 +102,18 @@ void compare_all(std::vector<LettersReading>& readings, const PositionReply& rep
   readings.push_back(now);
 }
 
+/// Decisions of a crowd are unlike one another: each as it is alone.
+void unlike_again(Session& session, Probe& probe) {
+  constexpr int kMost = 4;
+  const int n = std::min(session.options.crowd, kMost);
+  for (const auto& [alone, beside] : session.ask_unlike(static_cast<std::size_t>(n))) {
+    if (probe.found()) return;
+    if (!alone || !beside) return probe.skip(shown((alone ? beside : alone).error().message));
+    compare(read(*alone), read(*beside), fmt::format("{} unlike ones in flight", n), probe);
+    if (!probe.found()) compare_counts(alone->usage, beside->usage, probe);
+  }
+}
+
 /// The last time for more letters, where they are asked by id: one that is written comes back
 /// whether its id is answered or not.
 void letters_again(Session& session, const PositionReply& first, bool more_ids, Probe& probe) {
@@ -127,6 +139,7 @@ void letters_again(Session& session, const PositionReply& first, bool more_ids, 
         compare_all(readings, *reply, fmt::format("{} in flight", crowd), probe);
       }
     }
+    unlike_again(session, probe);
   }
   if (!probe.found()) probe.well("the first decision is read as before");
 }

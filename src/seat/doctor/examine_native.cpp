@@ -411,6 +411,7 @@ void examine_native(Session& session, const std::function<void(std::string_view)
                   .native = native.told.empty() ? Probs() : native.told.back(),
                   .decided = native.usage};
   out.readings.push_back(advise(native, out));
+  if (session.stop.stop_requested()) forget_advice(out);
 }
 
 }  // namespace deem::seat

@@ -105,6 +105,7 @@ std::vector<Planted> make_planted() {
       {"Processed", Fault::Processed, Again, "logprobs", "processed", Passes, kAll, {}},
       {"Jitter", Fault::Jitter, Again, "repeat", "5 times", Passes, kAll, {}},
       {"CrowdJitter", Fault::CrowdJitter, Again, "repeat", "in flight", Passes, kAll, {}},
+      {"CrossTalk", Fault::CrossTalk, Again, "repeat", "unlike ones in flight", Passes, kAll, {}},
       {"CacheDrift", Fault::CacheDrift, Again, "prefix-cache", "seen before", Passes, kAll, {}},
       {"PadInMix", Fault::PadInMix, Ids, "mixed", "top k beside exact ids", Void, {Vllm}, {}},
       {"LaterZeros", Fault::LaterZeros, Later, "speculation", "after the first", Passes, kAll,

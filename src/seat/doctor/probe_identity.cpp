@@ -59,7 +59,16 @@ bool is_form_of(std::string_view answered, std::string_view asked) {
     const std::string_view rest = longer.substr(shorter.size());
     return rest == ":latest" || is_date(rest);
   };
-  return extends(answered, asked) || extends(asked, answered);
+  // A gateway names the provider of what was asked for without.
+  const auto bare = [](std::string_view name) { return name.substr(name.rfind('/') + 1); };
+  const bool provider =
+      answered.find('/') != asked.find('/') &&
+      (answered.find('/') == std::string_view::npos || asked.find('/') == std::string_view::npos);
+  if (provider) {
+    answered = bare(answered);
+    asked = bare(asked);
+  }
+  return answered == asked || extends(answered, asked) || extends(asked, answered);
 }
 
 bool is_known(const Session& session, std::string_view answered) {

@@ -75,6 +75,27 @@ void judge(const Compared& compared, std::string_view what, Probe& probe) {
   }
 }
 
+/// Each of several questions beside the others as alone: a server that mixes up its replies gives
+/// another's.
+void check_unlike(Session& session, Probe& probe) {
+  const auto n = static_cast<std::size_t>(session.options.crowd);
+  if (n < 2 || session.is_hung()) return;
+  Compared unlike;
+  std::size_t counts = 0;
+  for (const auto& [alone, beside] : session.ask_unlike(n)) {
+    if (!alone) return probe.skip("unlike ones: " + printable(alone.error().message, 160));
+    compare(read(*alone), beside, unlike, session);
+    if (beside && beside->usage.prompt_tokens != alone->usage.prompt_tokens) ++counts;
+  }
+  const std::string what = fmt::format("{} unlike ones in flight", n);
+  judge(unlike, what, probe);
+  probe.note("unlike_nats", unlike.most.nats);
+  if (counts > 0) {
+    probe.find(fmt::format("{}: {} of them have another count of tokens than alone", what, counts),
+               "false comfort", {"letters", "written"});
+  }
+}
+
 void check_likelihood(Session& session, Probe& probe) {
   if (!session.can().likelihood) return;
   const LikelihoodRequest request{
@@ -175,6 +196,7 @@ ProbeResult probe_repeat(Session& session) {
   }
   judge(crowd, fmt::format("{} in flight", requests.size()), probe);
   probe.note("crowd_nats", crowd.most.nats);
+  check_unlike(session, probe);
   check_likelihood(session, probe);
   return probe.close();
 }

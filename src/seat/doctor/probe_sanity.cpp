@@ -247,11 +247,16 @@ std::vector<SanityAnswers> by_likelihood(Session& session, Probe& probe) {
 
 std::vector<SanityAnswers> by_writing(Session& session) {
   auto out = named({"written"});
+  std::mutex mutex;  // guards the session's failures
   session.each_of(kItems, [&](std::size_t i) {
     const Question question = kSanityItems[i].asked();
     const auto reply = session.seat.write({.prompt = prompt_of(kSanityItems[i].state, question)},
                                           session.crowd_schedule());
-    if (!reply) session.missed(reply.error());
+    if (!reply) {
+      session.missed(reply.error());
+      const std::scoped_lock lock(mutex);
+      session.failed("written", reply.error());
+    }
     if (reply) out[0].said[i] = decision::parse_written(reply->text, question.options).option;
   });
   session.out.requests += static_cast<int>(kItems);
@@ -290,12 +295,20 @@ std::string shown(const SanityFigures& one) {
 void add_sanity(const Session& session, ReadingAdvice& advice) {
   const SanityFigures* best = nullptr;
   bool above = false;
+  std::optional<std::size_t> answered;
   for (const SanityFigures& one : session.sane) {
-    if (family_of(one.name) != advice.name || one.standing() == Standing::TooFew) continue;
+    if (family_of(one.name) != advice.name) continue;
+    answered = std::max(answered.value_or(0), one.answered);
+    if (one.standing() == Standing::TooFew) continue;
     above |= one.standing() == Standing::Above;
     if (best == nullptr || one.right > best->right) best = &one;
   }
-  if (best == nullptr) return;
+  if (best == nullptr) {
+    if (!answered || !advice.believed) return;
+    advice.believed = false;
+    advice.why = fmt::format("answers {} of {} easy questions", *answered, kItems);
+    return;
+  }
   advice.guesses = !above;
   if (!advice.believed) return;
   advice.why += "; " + (best->name == advice.name ? "" : best->name + " ") + shown(*best);

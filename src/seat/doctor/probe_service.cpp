@@ -160,6 +160,14 @@ std::optional<std::int64_t> tokens_over(std::optional<std::int64_t> context,
   return tokens <= options.most_tokens ? std::optional(tokens) : std::nullopt;
 }
 
+/// A key that is refused, or a model or a route that is not there.
+bool is_refusal_of_all(const Error& error) {
+  constexpr std::string_view kStatus[] = {": HTTP 401", ": HTTP 403", ": HTTP 404"};
+  return std::ranges::any_of(kStatus, [&](std::string_view status) {
+    return error.message.find(status) != std::string::npos;
+  });
+}
+
 }  // namespace
 
 ProbeResult probe_answers(Session& session) {
@@ -170,6 +178,7 @@ ProbeResult probe_answers(Session& session) {
       session.seat.write({.prompt = session.question(0), .max_tokens = 16}, session.schedule());
   const double ms = Seconds(Clock::now() - began).count() * 1e3;
   if (!written) {
+    if (is_refusal_of_all(written.error())) session.refused = written.error();
     session.no_answers = "it does not answer";
     probe.find(
         written.error().code == Error::Code::Timeout
@@ -180,6 +189,8 @@ ProbeResult probe_answers(Session& session) {
     return probe.close();
   }
   session.written = std::move(*written);
+  if (session.written->text.empty() && session.written->thinking.empty())
+    probe.find("a reply of 16 tokens holds no text", "false alarm", {"written"});
   session.out.first_answer_s = ms / 1e3;
   auto first = session.ask(session.request(0));
   if (!first && first.error().code == Error::Code::Unsupported) {

@@ -90,6 +90,14 @@ ProbeResult Probe::close() {
   return std::move(out_);
 }
 
+void forget_advice(Diagnosis& diagnosis) {
+  for (ReadingAdvice& reading : diagnosis.readings) {
+    reading.believed = false;
+    reading.guesses.reset();
+    reading.why = "interrupted";
+  }
+}
+
 ProbeResult not_measured(std::string_view name, std::string why) {
   ProbeResult out;
   out.name = name;
@@ -140,13 +148,20 @@ void Session::missed(const Error& error) {
   if (error.code == Error::Code::Timeout) ++missed_;
 }
 
+void Session::failed(std::string_view reading, const Error& error) {
+  failures.push_back(error.message);
+  failing.emplace(reading);
+  hung_ = error.code == Error::Code::Timeout ? hung_ + 1 : 0;
+}
+
 void Session::count(const PositionRequest& request, const Result<PositionReply>& reply) {
   ++asked;
   ++out.requests;
   if (!reply) {
-    if (reply.error().code != Error::Code::Unsupported) failures.push_back(reply.error().message);
+    if (reply.error().code != Error::Code::Unsupported) failed("letters", reply.error());
     return;
   }
+  hung_ = 0;
   // A token that is written at a temperature may have a sentinel, being none of the listed.
   if (request.temperature != 0) return;
   const decision::VoidCause cause = read(*reply).cause;
@@ -182,6 +197,20 @@ std::vector<Result<PositionReply>> Session::ask_together(
   }
   for (std::size_t i = 0; i < replies.size(); ++i) count(requests[i], replies[i]);
   return replies;
+}
+
+std::vector<Session::Unlike> Session::ask_unlike(std::size_t n) {
+  constexpr std::size_t kFrom = 3;
+  std::vector<Unlike> asked_twice;
+  std::vector<PositionRequest> requests;
+  for (std::size_t i = 0; i < n; ++i) {
+    requests.push_back(request(kFrom + i));
+    asked_twice.push_back({.alone = ask(requests.back())});
+    if (is_hung()) return asked_twice;
+  }
+  auto together = ask_together(requests);
+  for (std::size_t i = 0; i < n; ++i) asked_twice[i].beside = std::move(together[i]);
+  return asked_twice;
 }
 
 void Session::each_of(std::size_t n, const std::function<void(std::size_t)>& run) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -69,8 +71,10 @@ class Session {
   int asked = 0;              // decisions
   int odd = 0;                // of them, those whose numbers were none though the first's were
   std::string odd_cause;      // of one of those
-  std::vector<std::string> failures;  // of them
-  std::vector<SanityFigures> sane;    // by reading, once probed
+  std::vector<std::string> failures;           // of them, and of the other readings' requests
+  std::set<std::string, std::less<>> failing;  // the readings of those
+  std::optional<Error> refused;                // it answers nothing, for want of a key or a name
+  std::vector<SanityFigures> sane;             // by reading, once probed
 
   static constexpr std::size_t kLetters = 4;  // of every question here
   std::uint64_t nonce() const { return nonce_; }
@@ -86,12 +90,23 @@ class Session {
   Schedule crowd_schedule() const;
   /// Keeps that a request had no reply in time; after as many as a crowd, each_of asks no more.
   void missed(const Error& error);
+  /// Keeps that a request of a reading failed.
+  void failed(std::string_view reading, const Error& error);
+  /// Whether it answers nothing any more: several requests had no reply in time, one after another.
+  bool is_hung() const { return hung_ >= kHung; }
   /// One decision; a failure other than Unsupported is kept.
   Result<PositionReply> ask(const PositionRequest& request);
   /// One that a sound server may refuse (BadInput).
   Result<PositionReply> try_ask(const PositionRequest& request);
   /// The same of several at once, each on a thread of its own.
   std::vector<Result<PositionReply>> ask_together(std::span<const PositionRequest> requests);
+  /// Questions unlike one another, alone and then together: their replies by question, the one
+  /// alone first. `n` of them; none of the first three.
+  struct Unlike {
+    Result<PositionReply> alone = fail(Error::Code::Unavailable, "not asked");
+    Result<PositionReply> beside = fail(Error::Code::Unavailable, "not asked");
+  };
+  std::vector<Unlike> ask_unlike(std::size_t n);
   /// The same of groups that may share their beginnings, several groups at once; Unavailable where
   /// each_of ended before.
   using Group = std::vector<PositionRequest>;
@@ -110,6 +125,8 @@ class Session {
   bool is_local() const { return out.identity.kind == "local"; }
   std::size_t crowd() const { return static_cast<std::size_t>(std::max(1, options.crowd)); }
   std::uint64_t nonce_ = 0;
+  static constexpr int kHung = 3;
+  int hung_ = 0;                         // requests without a reply in time since the last with one
   std::atomic<std::size_t> missed_ = 0;  // in the each_of that goes on
 };
 
@@ -197,6 +214,8 @@ NativeAgain ask_native_again(Session& session, const std::vector<double>& first,
 /// tolerance of the public conformance suite.
 inline constexpr double kNativeDrift = 0.05;
 
+/// Nothing is believed of an examination that was interrupted.
+void forget_advice(Diagnosis& diagnosis);
 /// Every probe of an endpoint that answers decisions itself (kNativeProbes), and the advice.
 void examine_native(Session& session, const std::function<void(std::string_view)>& progress);
 

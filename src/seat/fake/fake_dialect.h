@@ -48,6 +48,7 @@ struct FakeTraffic {
   std::uint64_t asked = 0;     // of those, for tokens
   bool seen = false;           // one with this very body among them
   bool others = false;         // in flight beside this one
+  bool unlike = false;         // among those, one with another body
   bool others_by_ids = false;  // among those, one that asked exact ids
 };
 

@@ -47,6 +47,18 @@ void lower_first(FakePosition& position, double by) {
   if (position.sampled.id == first.id) position.sampled.logprob = first.logprob;
 }
 
+/// Each letter's number is another's.
+void pass_on_letters(FakePosition& position) {
+  std::vector<FakeEntry*> letters;
+  each_letter(position, [&](FakeEntry& entry) { letters.push_back(&entry); });
+  const bool leads = position.sampled.id == position.entries.front().id;
+  for (std::size_t i = 0; i + 1 < letters.size(); ++i) {
+    std::swap(letters[i]->token, letters[i + 1]->token);
+    std::swap(letters[i]->id, letters[i + 1]->id);
+  }
+  if (leads) position.sampled = position.entries.front();
+}
+
 /// As a sampler's temperature leaves them: divided, and normalised again.
 void temper(FakePosition& position, double temperature) {
   double sum = 0;
@@ -168,6 +180,7 @@ void apply_traffic(Fault fault, const FakeRequest& request, double temperature,
     lower_first(position, kMost * static_cast<double>(traffic.turn % 7) / 6);
   }
   if (fault == Fault::CrowdJitter && traffic.others) lower_first(position, kMost);
+  if (fault == Fault::CrossTalk && traffic.unlike) pass_on_letters(position);
   if (fault == Fault::CacheDrift && traffic.seen) lower_first(position, kMost);
   if (fault == Fault::PadInMix && traffic.others_by_ids &&
       request.body.find("logprob_token_ids") == nullptr) {

@@ -122,6 +122,7 @@ struct FakeServer::Impl {
   struct Flight {
     TimePoint until;
     bool by_ids = false;
+    std::size_t body = 0;  // its hash
   };
   std::vector<Flight> in_flight;
   std::set<std::string> seen;
@@ -155,8 +156,11 @@ struct FakeServer::Impl {
     out.seen = !seen.insert(body).second;
     const bool by_ids = body.find("logprob_token_ids") != std::string::npos;
     out.others = !in_flight.empty();
+    const std::size_t hash = std::hash<std::string>()(body);
+    out.unlike = std::ranges::any_of(in_flight, [&](const Flight& f) { return f.body != hash; });
     out.others_by_ids = std::ranges::any_of(in_flight, &Flight::by_ids);
-    in_flight.push_back({now + std::chrono::duration_cast<Clock::duration>(options.delay), by_ids});
+    in_flight.push_back(
+        {now + std::chrono::duration_cast<Clock::duration>(options.delay), by_ids, hash});
     return out;
   }
 

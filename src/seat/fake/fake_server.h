@@ -46,6 +46,7 @@ enum class Fault {
   OneHot,         // the likeliest has all at temperature 0
   Jitter,         // never the same twice
   CrowdJitter,    // another while others are in flight
+  CrossTalk,      // another's while unlike ones are in flight
   CacheDrift,     // another when the prompt was seen before
   LaterZeros,     // 0.0 and no list after the first position (llama.cpp#27972)
   // What stands at position 0.
