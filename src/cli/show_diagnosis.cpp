@@ -68,7 +68,8 @@ std::string diagnosis_text(const seat::Diagnosis& diagnosis) {
   }
   out += "\n";
   for (const seat::ReadingAdvice& reading : diagnosis.readings) {
-    const char* verdict = !reading.supported                ? "not supported"
+    const char* verdict = reading.why == "interrupted"      ? "not measured"
+                          : !reading.supported              ? "not supported"
                           : !reading.believed               ? "do not believe"
                           : reading.guesses.value_or(false) ? "like guessing"
                                                             : "believe";

@@ -357,6 +357,25 @@ TEST(Doctor, AServerThatStopsAnsweringIsNotWaitedForAgainAndAgain) {
   for (const ReadingAdvice& reading : diagnosis->readings) EXPECT_FALSE(reading.believed);
 }
 
+// An interface that takes few requests at once is well.
+TEST(Doctor, RequestsThatArePutOffAreNoFinding) {
+  std::atomic<int> asked = 0;
+  const Scripted server([&](const codec::Json& body) {
+    if (prompt_bytes(body) > 5'000) return refusal("at most 4096 tokens");
+    if (++asked % 3 != 0 || asked < 20) return letter_a();
+    net::ServerReply reply = refusal("too many requests");
+    reply.status = 429;
+    return reply;
+  });
+  const Diagnosis diagnosis = server.diagnosis();
+  const ProbeResult& answers = probe_of(diagnosis, "answers");
+  EXPECT_EQ(answers.verdict, Verdict::Ok) << answers.says;
+  EXPECT_NE(answers.says.find("requests put off as too many (HTTP 429)"), std::string::npos)
+      << answers.says;
+  EXPECT_EQ(probe_of(diagnosis, "repeat").verdict, Verdict::Ok)
+      << probe_of(diagnosis, "repeat").says;
+}
+
 TEST(Doctor, AServerThatTakesNoHighTemperatureHasNoFindingForIt) {
   const Scripted server([](const codec::Json& body) {
     if (prompt_bytes(body) > 5'000) return refusal("at most 4096 tokens");

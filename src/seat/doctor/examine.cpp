@@ -35,9 +35,15 @@ ProbeResult* find(std::vector<ProbeResult>& probes, std::string_view name) {
   return found == probes.end() ? nullptr : &*found;
 }
 
-/// Decisions that failed in any probe: not always, or `answers` would have said so.
+}  // namespace
+
 void add_failures(const Session& session, std::vector<ProbeResult>& probes) {
   ProbeResult* answers = find(probes, "answers");
+  if (answers != nullptr && session.busy > 0) {
+    answers->says += "; " + std::to_string(session.busy) + " of " +
+                     std::to_string(session.out.requests) +
+                     " requests put off as too many (HTTP 429)";
+  }
   if (answers == nullptr || session.failures.empty() || answers->verdict == Verdict::Finding)
     return;
   answers->verdict = Verdict::Finding;
@@ -47,6 +53,8 @@ void add_failures(const Session& session, std::vector<ProbeResult>& probes) {
                   std::to_string(session.out.requests) +
                   " requests were not answered: " + printable(session.failures.front(), 240);
 }
+
+namespace {
 
 /// Readings that had no numbers in any probe, where the first had.
 void add_odd(const Session& session, std::vector<ProbeResult>& probes) {

@@ -65,6 +65,11 @@ struct Native {
     ++session.out.requests;
     const TimePoint sent = Clock::now();
     auto reply = session.seat.decide(request(std::move(questions)), session.schedule());
+    if (!reply && reply.error().code != Error::Code::BadInput) {
+      session.failed(kReading, reply.error());
+    } else {
+      session.answered();
+    }
     if (reply && !session.out.first_answer_s)
       session.out.first_answer_s = Seconds(Clock::now() - sent).count();
     return reply;
@@ -307,13 +312,16 @@ ProbeResult probe_errors(Native& native) {
   Probe probe("errors");
   Question empty = choice("q1");
   empty.question.options.clear();
-  const auto reply = native.ask({empty});
+  ++native.session.out.requests;
+  const auto reply = native.session.seat.decide(native.request({empty}), native.session.schedule());
   if (reply && (!reply->answers[0].present || reply->answers[0].declined)) {
     probe.well("gives a choice without options no answer");
   } else if (reply) {
     probe.find("answers a choice without options", "false comfort", {});
   } else if (reply.error().code == Error::Code::BadInput) {
     probe.well("refuses a choice without options: " + printable(reply.error().message, 120));
+  } else if (reply.error().message.find(": HTTP ") == std::string::npos) {
+    probe.skip(shown(reply.error()));
   } else {
     probe.find("a choice without options is no bad request there: " + shown(reply.error()), "", {});
   }
@@ -366,7 +374,9 @@ NativeAgain ask_native_again(Session& session, const Probs& first, std::size_t t
   }
   for (const auto& reply : replies) {
     const auto probs = read(*reply, 0, choice("q1"));
-    if (!probs) {
+    if (!probs && is_put_off(probs.error())) {
+      ++session.busy;
+    } else if (!probs) {
       out.failed = shown(probs.error());
       out.no_answer |= probs.error().code == Error::Code::Corrupt;
     } else {
@@ -388,7 +398,8 @@ void examine_native(Session& session, const std::function<void(std::string_view)
     if (!stopped && progress) progress(name);
     const bool stands_on_first =
         name == "ids" || name == "company" || name == "repeat" || name == "sanity";
-    ProbeResult result = stopped ? ProbeResult{}
+    ProbeResult result = stopped             ? ProbeResult{}
+                         : session.is_hung() ? not_measured(name, "it answers nothing any more")
                          : stands_on_first && !native.broken.empty()
                              ? not_measured(name, native.broken)
                              : run(native);
@@ -404,7 +415,10 @@ void examine_native(Session& session, const std::function<void(std::string_view)
     if (session.stop.stop_requested()) result = not_measured("against", "interrupted");
     out.probes.push_back(std::move(result));
   }
-  if (!session.stop.stop_requested()) compare_identity(session, out.probes.front());
+  if (!session.stop.stop_requested()) {
+    compare_identity(session, out.probes.front());
+    add_failures(session, out.probes);
+  }
   if (auto& spoils = out.probes.front().spoils; !spoils.empty()) spoils = {std::string(kReading)};
   out.baseline = {.nonce = session.nonce(),
                   .lineage = session.lineage,

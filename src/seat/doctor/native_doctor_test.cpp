@@ -229,6 +229,19 @@ TEST_P(NativeDoctor, WhatMovesByItselfIsNotLaidToIdsAndCompany) {
   EXPECT_GT(diagnosis->probes.at(1).evidence.get_double("spread").value_or(0), 0.03);
 }
 
+// Beyond the first probes, in the middle of the questions of `sanity`.
+TEST_P(NativeDoctor, AnEndpointThatDiesInTheMiddleIsNotBelieved) {
+  for (const Fault fault : {Fault::ServerError, Fault::Close}) {
+    const auto diagnosis =
+        examine_fake(GetParam(), {.faults = {{.fault = fault, .first = 40, .count = 1000}}});
+    ASSERT_TRUE(diagnosis) << diagnosis.error().message;
+    const ProbeResult& answers = diagnosis->probes.at(1);
+    EXPECT_EQ(answers.verdict, Verdict::Finding) << answers.says;
+    EXPECT_NE(answers.says.find("requests were not answered: "), std::string::npos) << answers.says;
+    EXPECT_FALSE(diagnosis->readings.at(0).believed);
+  }
+}
+
 // A reply that declines is no answer to what can not be answered.
 TEST_P(NativeDoctor, ADeclinedQuestionWithoutOptionsIsWell) {
   const auto diagnosis =

@@ -104,7 +104,10 @@ ProbeResult probe_against(Session& session) {
   }
   const AgainstFigures f = hold_against(items);
   if (2 * f.n < kItems) {
-    return not_measured(kName, fmt::format("{} of {} questions are answered by both", f.n, kItems));
+    const std::string failed =
+        plain.failures.empty() ? "" : "; the other seat: " + printable(plain.failures.front(), 160);
+    return not_measured(
+        kName, fmt::format("{} of {} questions are answered by both{}", f.n, kItems, failed));
   }
   Probe probe(kName);
   const std::string right = fmt::format(

@@ -1,5 +1,7 @@
 // The questions of the probe `sanity` to a decision endpoint, choices in every rotation of their
 // options.
+#include <mutex>
+
 #include "decision/readout.h"
 #include "seat/doctor/session.h"
 
@@ -17,13 +19,18 @@ ProbeResult probe_native_sanity(Session& session) {
     for (std::size_t shift = 0; shift < (item.noul ? 1 : item.size); ++shift)
       all.push_back({.item = i, .shift = shift});
   }
+  std::mutex mutex;  // guards the session's failures
   session.each_of(all.size(), [&](std::size_t i) {
     Asked& one = all[i];
     const SanityItem& item = kSanityItems[one.item];
     const DecideRequest::Question asked{.id = "q1", .question = rotated(item, one.shift)};
     const auto reply = session.seat.decide({.state = std::string(item.state), .questions = {asked}},
                                            session.crowd_schedule());
-    if (!reply) session.missed(reply.error());
+    if (!reply) {
+      session.missed(reply.error());
+      const std::scoped_lock lock(mutex);
+      session.failed("native", reply.error());
+    }
     const auto probs = native_probs_of(reply, asked);
     if (probs) one.option = (decision::argmax(*probs) + one.shift) % item.size;
   });

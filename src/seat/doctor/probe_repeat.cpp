@@ -33,11 +33,16 @@ void widen(Difference& to, Difference by) {
 struct Compared {
   Difference most;
   std::size_t read = 0, failed = 0, odd = 0;  // odd: no numbers where the reference has them
-  std::string why;                            // of the first failed or odd one
+  std::size_t put_off = 0;
+  std::string why;  // of the first failed or odd one
 };
 
 void compare(const LettersReading& reference, const Result<PositionReply>& reply, Compared& out,
              Session& session) {
+  if (!reply && is_put_off(reply.error())) {
+    ++out.put_off;
+    return;
+  }
   if (!reply) {
     ++out.failed;
     if (out.why.empty()) out.why = printable(reply.error().message, 160);
@@ -70,8 +75,11 @@ void judge(const Compared& compared, std::string_view what, Probe& probe) {
   } else if (compared.most.probability > kDrift) {
     probe.find(fmt::format("{}: {} apart", what, shown(compared.most)), "false comfort",
                {"letters"});
-  } else {
+  } else if (compared.read > 0) {
     probe.well(fmt::format("{}: within {}", what, shown(compared.most)));
+  }
+  if (compared.put_off > 0) {
+    probe.skip(fmt::format("{}: {} put off as too many (HTTP 429)", what, compared.put_off));
   }
 }
 

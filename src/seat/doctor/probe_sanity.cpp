@@ -222,6 +222,7 @@ std::vector<SanityAnswers> by_likelihood(Session& session, Probe& probe) {
     session.out.requests += static_cast<int>(requests.size());
     if (!why.empty()) {
       failed = why;
+      session.failed("likelihood", {Error::Code::Unavailable, why});
     } else if (i == kItems) {
       std::ranges::copy(scores, priors.begin());
     } else {
@@ -333,13 +334,14 @@ void tell_places(const Places& places, Probe& probe) {
 
 void tell_sanity(std::span<const SanityAnswers> readings, Session& session, Probe& probe) {
   std::string all;
-  bool any = false, above = false;
+  bool any = false, above = false, few = false;
   codec::Json figures = codec::Json::array();
   for (const SanityAnswers& reading : readings) {
     const SanityFigures one = figures_of(reading);
     session.sane.push_back(one);
     figures.push(to_json(one));
     all += (all.empty() ? "" : "; ") + one.name + " " + shown(one);
+    few |= one.standing() == Standing::TooFew;
     any |= one.standing() != Standing::TooFew;
     above |= one.standing() == Standing::Above;
   }
@@ -349,11 +351,12 @@ void tell_sanity(std::span<const SanityAnswers> readings, Session& session, Prob
     return;
   }
   if (!above) {
-    probe.find(
-        "answers like guessing by every reading: the weights, the template or the readout are "
-        "broken, or the model is too weak: " +
-            all,
-        "false alarm", {});
+    probe.find(std::string("answers like guessing by every reading") +
+                   (few ? " that answers half of them" : "") +
+                   ": the weights, the template or the readout are "
+                   "broken, or the model is too weak: " +
+                   all,
+               "false alarm", {});
     for (const SanityFigures& one : session.sane) {
       if (one.standing() == Standing::Guessing) probe.spoil(family_of(one.name));
     }

@@ -19,7 +19,8 @@ std::string shown(const Error& error) { return printable(error.message, kSentenc
 /// What the server says of its health, for a finding that it does not work.
 std::string health_of(Seat& seat) {
   const auto health = seat.health();
-  return health ? ", though " + *health : "";
+  if (!health) return "";
+  return (health->ends_with("HTTP 200") ? ", though " : ", and ") + *health;
 }
 
 /// Whole numbers in a sentence, "131,072" as one; none that a letter follows ("128k").

@@ -149,6 +149,10 @@ void Session::missed(const Error& error) {
 }
 
 void Session::failed(std::string_view reading, const Error& error) {
+  if (is_put_off(error)) {
+    ++busy;
+    return;
+  }
   failures.push_back(error.message);
   failing.emplace(reading);
   hung_ = error.code == Error::Code::Timeout ? hung_ + 1 : 0;
@@ -243,6 +247,10 @@ std::vector<std::vector<Result<PositionReply>>> Session::ask_groups(std::span<co
     replies[i].resize(groups[i].size(), fail(Error::Code::Unavailable, "not asked"));
   }
   return replies;
+}
+
+bool is_put_off(const Error& error) {
+  return error.message.find(": HTTP 429") != std::string::npos;
 }
 
 bool is_numberless(decision::VoidCause cause) {

@@ -73,6 +73,7 @@ class Session {
   std::string odd_cause;      // of one of those
   std::vector<std::string> failures;           // of them, and of the other readings' requests
   std::set<std::string, std::less<>> failing;  // the readings of those
+  int busy = 0;                                // requests it put off, being asked too many at once
   std::optional<Error> refused;                // it answers nothing, for want of a key or a name
   std::vector<SanityFigures> sane;             // by reading, once probed
 
@@ -90,7 +91,8 @@ class Session {
   Schedule crowd_schedule() const;
   /// Keeps that a request had no reply in time; after as many as a crowd, each_of asks no more.
   void missed(const Error& error);
-  /// Keeps that a request of a reading failed.
+  /// Keeps that a request of a reading was answered, or failed.
+  void answered() { hung_ = 0; }
   void failed(std::string_view reading, const Error& error);
   /// Whether it answers nothing any more: several requests had no reply in time, one after another.
   bool is_hung() const { return hung_ >= kHung; }
@@ -131,6 +133,9 @@ class Session {
 };
 
 decision::LettersReading read(const PositionReply& reply);
+
+/// Whether a server puts a request off, as too many (HTTP 429): no fault, and nothing measured.
+bool is_put_off(const Error& error);
 
 /// Whether a reading is void because its numbers are none, whatever the model thinks.
 bool is_numberless(decision::VoidCause cause);
@@ -214,6 +219,8 @@ NativeAgain ask_native_again(Session& session, const std::vector<double>& first,
 /// tolerance of the public conformance suite.
 inline constexpr double kNativeDrift = 0.05;
 
+/// Requests that failed in any probe: not always, or `answers` would have said so.
+void add_failures(const Session& session, std::vector<ProbeResult>& probes);
 /// Nothing is believed of an examination that was interrupted.
 void forget_advice(Diagnosis& diagnosis);
 /// Every probe of an endpoint that answers decisions itself (kNativeProbes), and the advice.
