@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/file_kind.h"
 #include "base/system_error.h"
 
 namespace deem {
@@ -49,6 +50,7 @@ std::string sha256_hex(std::string_view bytes) {
 }
 
 Result<std::string> sha256_file(const std::string& path) {
+  if (is_named_pipe(path)) return fail(Error::Code::BadInput, path + ": is a pipe, not a file");
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return fail(system_error(path, errno));
   const std::unique_ptr<EVP_MD_CTX, ContextDeleter> context(EVP_MD_CTX_new());

@@ -1,6 +1,7 @@
 #include "base/digest.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/crc32c.h"
@@ -25,6 +26,17 @@ TEST(Sha256, OfAFileIsThatOfItsBytes) {
   unlink(path.c_str());
   EXPECT_EQ(sha256_file(path).error().code, Error::Code::NotFound);
   EXPECT_EQ(sha256_file(testing::TempDir()).error().code, Error::Code::Unavailable);
+}
+
+TEST(Sha256, APipeWithANameIsNotOpened) {
+  const std::string path = testing::TempDir() + "digest_pipe." + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  alarm(10);  // opened, it would wait for a writer
+  const auto digest = sha256_file(path);
+  alarm(0);
+  unlink(path.c_str());
+  EXPECT_EQ(digest.error().code, Error::Code::BadInput);
+  EXPECT_EQ(digest.error().message, path + ": is a pipe, not a file");
 }
 
 struct CrcCase {

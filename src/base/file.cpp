@@ -2,9 +2,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/file_kind.h"
 #include "base/system_error.h"
 #include "base/text.h"
 
@@ -68,6 +71,7 @@ Fd::~Fd() {
 }
 
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
+  if (is_named_pipe(path)) return fail(Error::Code::BadInput, path + ": is a pipe, not a file");
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return fail(system_error(path, errno));
   struct stat status{};
@@ -111,6 +115,7 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
 }
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
+  if (is_named_pipe(path)) return fail(Error::Code::BadInput, path + ": is a pipe, not a file");
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return fail(system_error(path, errno));
   struct stat status{};
@@ -171,6 +176,19 @@ Result<void> make_folders(const std::string& path) {
 bool is_folder(const std::string& path) {
   struct stat status{};
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool is_regular_file(const std::string& path) {
+  struct stat status{};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool is_named_pipe(const std::string& path) {
+  struct stat status{};
+  struct statfs system{};
+  // Pipes without a name, which a path under /dev/fd leads to, have a file system of their own.
+  return stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode) &&
+         statfs(path.c_str(), &system) == 0 && system.f_type != PIPEFS_MAGIC;
 }
 
 bool file_exists(const std::string& path) {

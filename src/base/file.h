@@ -24,16 +24,16 @@ class Fd {
   int fd_ = -1;
 };
 
-/// A file's bytes. Errors: NotFound when there is none, Unavailable when it can not be read
-/// (a folder, permissions), BadInput when there is more than `limit` bytes of it (an endless
-/// device); messages name the path and the system's words.
+/// A file's bytes, or an open pipe's (/dev/stdin). Errors: NotFound when there is none, Unavailable
+/// when it can not be read (a folder, permissions), BadInput for a pipe with a name and more than
+/// `limit` bytes (an endless device); messages name the path and the system's words.
 Result<std::string> read_file(const std::string& path, std::size_t limit = std::size_t{1} << 30);
 
 /// Writes `bytes` beside `path`, fsyncs, and renames over it: a reader sees the old file or the
 /// new one, never a part. Errors: Unavailable ("PATH: no space left on device").
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
-/// Read-only map of a whole file; empty for an empty file. Errors: as read_file.
+/// Read-only map of a whole regular file; empty for an empty file. Errors: as read_file.
 class MappedFile {
  public:
   static Result<MappedFile> open(const std::string& path);

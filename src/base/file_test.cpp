@@ -70,6 +70,29 @@ TEST_F(Files, AFileWithoutASizeReadsWhole) {
   EXPECT_NE(read_file("/proc/self/status").value().find("Name:"), std::string::npos);
 }
 
+TEST_F(Files, APipeWithANameIsNotOpened) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  ASSERT_EQ(symlink(path("pipe").c_str(), path("link").c_str()), 0);
+  alarm(10);  // opened, it would wait for a writer
+  for (const char* name : {"pipe", "link"}) {
+    EXPECT_EQ(read_file(path(name)).error().code, Error::Code::BadInput);
+    EXPECT_EQ(read_file(path(name)).error().message, path(name) + ": is a pipe, not a file");
+    EXPECT_EQ(MappedFile::open(path(name)).error().message, path(name) + ": is a pipe, not a file");
+  }
+  alarm(0);
+}
+
+TEST_F(Files, AnOpenPipeReadsToItsEnd) {
+  int ends[2] = {};
+  ASSERT_EQ(pipe(ends), 0);
+  const Fd reader(ends[0]);
+  {
+    const Fd writer(ends[1]);
+    ASSERT_EQ(write(writer.get(), "abc", 3), 3);
+  }
+  EXPECT_EQ(read_file("/dev/fd/" + std::to_string(reader.get())).value(), "abc");
+}
+
 TEST_F(Files, NamesAreSortedByByteAndHiddenOnesKept) {
   for (const char* name : {"a0", "Z", ".hidden", "a_1", "00_", "a-1", "a.b", "é", "a"}) {
     ASSERT_TRUE(write_file_atomically(path(name), ""));

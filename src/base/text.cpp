@@ -48,11 +48,15 @@ bool is_white_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
-// What a terminal would obey rather than show: C0, DEL, C1, line separators, and the marks that
-// turn the direction of writing.
+// What a terminal would obey rather than show, or show by nothing: C0, DEL, C1, line separators,
+// the marks that turn the direction of writing, characters without width, annotations and tags.
 bool is_unsafe(std::uint32_t point) {
-  return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x2028 || point == 0x2029 ||
-         (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+  const auto within = [point](std::uint32_t first, std::uint32_t last) {
+    return point >= first && point <= last;
+  };
+  return point < 0x20 || within(0x7f, 0x9f) || point == 0x061c || within(0x200b, 0x200f) ||
+         within(0x2028, 0x202e) || within(0x2060, 0x206f) || point == 0xfeff ||
+         within(0xfff9, 0xfffb) || within(0xe0000, 0xe007f);
 }
 
 std::string hex(std::string_view prefix, std::uint32_t value, int digits) {
@@ -71,7 +75,8 @@ std::string escape(std::uint32_t point) {
     case '\t':
       return "\\t";
     default:
-      return point < 0x80 ? hex("\\x", point, 2) : hex("\\u", point, 4);
+      if (point < 0x80) return hex("\\x", point, 2);
+      return point < 0x10000 ? hex("\\u", point, 4) : hex("\\U", point, 8);
   }
 }
 

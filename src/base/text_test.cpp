@@ -75,6 +75,16 @@ TEST(Printable, ShowsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("\u0085\u2028\u202e", 80), "\\u0085\\u2028\\u202e");
 }
 
+// The format characters of Unicode 15 at the ends of their blocks, and their neighbours.
+TEST(Printable, ShowsWhatHasNoWidth) {
+  EXPECT_EQ(printable("a\u200bb\u200f\u202a\u202e", 80), "a\\u200bb\\u200f\\u202a\\u202e");
+  EXPECT_EQ(printable("\u2060\u2064\u2066\u206f", 80), "\\u2060\\u2064\\u2066\\u206f");
+  EXPECT_EQ(printable("\u061c\ufeff\ufff9\ufffb", 80), "\\u061c\\ufeff\\ufff9\\ufffb");
+  EXPECT_EQ(printable("\U000e0000\U000e0041\U000e007f", 80), "\\U000e0000\\U000e0041\\U000e007f");
+  const std::string shown = "\u200a\u2010\u2027\u202f\u205f\u2070\ufefe\ufffc\ufffd\U000e0100";
+  EXPECT_EQ(printable(shown, 80), shown);
+}
+
 TEST(Printable, CutsToTheLimitWithAnEllipsis) {
   EXPECT_EQ(printable("abcdef", 6), "abcdef");
   EXPECT_EQ(printable("abcdefg", 6), "abcde…");

@@ -10,6 +10,7 @@
 #include "bench/ask.h"
 #include "bench/calibration.h"
 #include "bench/prompts.h"
+#include "cli/flag_ranges.h"
 #include "cli/show_score.h"
 #include "cli/verbs.h"
 #include "kit/draft.h"
@@ -51,8 +52,9 @@ void add_flags(CLI::App& app, AskFlags& flags) {
                  "a fit file of calibrate or choose, for this model");
   app.add_option("--task", flags.task, "the task whose constants are meant, where it has several");
   app.add_option("--context", flags.context, "context to ask the seat for, tokens");
-  app.add_option("--threads", flags.threads, "of a local seat");
-  app.add_option("--timeout", flags.timeout, "seconds a request may take");
+  app.add_option("--threads", flags.threads, "of a local seat")->check(thread_count());
+  app.add_option("--timeout", flags.timeout, "seconds a request may take")
+      ->check(seconds_of_a_request());
   app.add_option("--key-env", flags.key_env, "environment variable that holds the bearer key");
   app.add_option("--key-file", flags.key_file, "file that holds the bearer key");
   app.add_flag("--json", flags.json, "the whole row and its answers as JSON");

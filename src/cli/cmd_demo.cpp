@@ -7,6 +7,7 @@
 #include "base/embedded.h"
 #include "base/file.h"
 #include "bench/run.h"
+#include "cli/flag_ranges.h"
 #include "cli/gather_rows.h"
 #include "cli/make_report.h"
 #include "cli/run_flags.h"
@@ -95,7 +96,8 @@ int run_demo(const Args& args) {
   app.add_option("--out", out, "run folder; runs/TIME-demo when absent");
   app.add_option("--limit", limit, "only the first N items of each task (0: all)");
   app.add_flag("--full", full, "written answers to every item and more readings (minutes more)");
-  app.add_option("--threads", threads, "threads of the model; the machine's cores when absent");
+  app.add_option("--threads", threads, "threads of the model; the machine's cores when absent")
+      ->check(thread_count());
   app.add_option("--format", format_name, "of the table: text, md, csv or json");
   app.add_flag("--quiet", quiet, "no progress");
   if (const auto code = parse(app, args)) return *code;

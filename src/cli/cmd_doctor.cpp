@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "board/pin_seat.h"
+#include "cli/flag_ranges.h"
 #include "cli/show_diagnosis.h"
 #include "cli/verbs.h"
 #include "seat/doctor/doctor.h"
@@ -27,9 +28,9 @@ void add_flags(CLI::App& app, DoctorFlags& flags) {
   app.add_option("SEAT", flags.seat, seat::seat_forms())->required();
   app.add_option("--model", flags.model, "served name; the server's only one when absent");
   app.add_option("--context", flags.context, "context to ask the seat for, tokens");
-  app.add_option("--threads", flags.threads, "of a local seat");
+  app.add_option("--threads", flags.threads, "of a local seat")->check(thread_count());
   app.add_option("--timeout", flags.timeout, "seconds a request may take (default 30)")
-      ->check(CLI::Range(0.1, 3600.0));
+      ->check(number_within(0.1, 3600));
   app.add_option("--key-env", flags.key_env, "environment variable that holds the bearer key");
   app.add_option("--key-file", flags.key_file, "file that holds the bearer key");
   auto* against = app.add_option(

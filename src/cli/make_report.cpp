@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/file_kind.h"
 #include "cli/report_prompts.h"
 #include "cli/show_choice.h"
 #include "report/probes.h"
@@ -14,6 +15,7 @@ namespace {
 
 /// The first bytes of a file; empty when it can not be read.
 std::string start_of(const std::string& path) {
+  if (is_named_pipe(path)) return {};
   std::string out(400, '\0');
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return {};

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/flag_ranges.h"
 
 namespace deem::cli {
 namespace {
@@ -216,9 +217,10 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--max-tokens", flags.max_tokens, "of a written answer");
   app.add_option("--max-errors", flags.max_errors, "stop after N rows with errors (0: go on)");
   app.add_option("--context", flags.context, "context to ask the seat for, tokens");
-  app.add_option("--threads", flags.threads, "of a local seat");
+  app.add_option("--threads", flags.threads, "of a local seat")->check(thread_count());
   app.add_option("--gpu-layers", flags.gpu_layers, "of a local seat built with a GPU backend");
-  app.add_option("--timeout", flags.timeout, "seconds one request may take");
+  app.add_option("--timeout", flags.timeout, "seconds one request may take")
+      ->check(seconds_of_a_request());
   app.add_option("--key-env", flags.key_env, "environment variable that holds the bearer key");
   app.add_option("--key-file", flags.key_file, "file that holds the bearer key");
   app.add_option("--ca-file", flags.ca_file, "extra trust roots, PEM");

@@ -98,9 +98,15 @@ struct Attempt {
   HttpReply reply;
 };
 
+std::string in_words(std::size_t bytes) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  return bytes % kMiB == 0 ? std::to_string(bytes / kMiB) + " MiB"
+                           : std::to_string(bytes) + " bytes";
+}
+
 /// Reads one reply through Beast's parser.
-void receive(Connection& connection, const HttpOptions& options, bool head,
-             const Patience& patience, Attempt& attempt) {
+void receive(Connection& connection, const HttpRequest& request, const Patience& patience,
+             Attempt& attempt) {
   namespace http = boost::beast::http;
   std::vector<char>& buffer = connection.buffer;
   std::size_t used = 0;  // bytes in the buffer the parser has not taken
@@ -108,9 +114,9 @@ void receive(Connection& connection, const HttpOptions& options, bool head,
   const auto restart = [&] {
     parser.emplace();
     parser->eager(true);
-    parser->skip(head);
+    parser->skip(request.method == "HEAD");
     parser->header_limit(kHeaderLimit);
-    parser->body_limit(options.reply_limit);
+    parser->body_limit(request.reply_limit);
   };
   restart();
   boost::beast::error_code ec;
@@ -138,8 +144,9 @@ void receive(Connection& connection, const HttpOptions& options, bool head,
       taken += n;
       if (ec == http::error::need_more) break;
       if (ec == http::error::body_limit) {
-        attempt.broken =
-            "a reply over the limit of " + std::to_string(options.reply_limit) + " bytes";
+        attempt.broken = "a reply to " + std::string(request.method) + " " +
+                         std::string(request.path) + " over the limit of " +
+                         in_words(request.reply_limit);
         return;
       }
       if (ec) {
@@ -216,7 +223,7 @@ struct HttpClient::Impl {
     out.io = connection.write(head, request.body, patience);
     // A server may refuse a long body and close before it has read it all: its reply counts.
     if (out.io == Io::Ok || out.io == Io::Closed) {
-      receive(connection, options, request.method == "HEAD", patience, out);
+      receive(connection, request, patience, out);
     }
     return out;
   }

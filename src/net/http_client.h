@@ -14,10 +14,9 @@ namespace deem::net {
 
 struct HttpOptions {
   Url url{};
-  Secret bearer{};                                   // empty: no Authorization header
-  std::string ca_file{};                             // extra trust roots, PEM
-  std::size_t reply_limit = std::size_t{256} << 20;  // bytes of one reply's body
-  std::size_t idle_connections = 256;                // kept open at most
+  Secret bearer{};                     // empty: no Authorization header
+  std::string ca_file{};               // extra trust roots, PEM
+  std::size_t idle_connections = 256;  // kept open at most
 };
 
 struct HttpRequest {
@@ -25,6 +24,7 @@ struct HttpRequest {
   std::string_view path{};                // below the URL's base: "/v1/models"
   std::string_view body{};                // JSON
   TimePoint deadline = TimePoint::max();  // look-up, connect, TLS, write and read together
+  std::size_t reply_limit = std::size_t{64} << 20;  // bytes of the reply's body
 };
 
 /// A whole reply, of any status. Two clocks: `sent` and what follows; the caller knows when it

@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <optional>
 
@@ -68,6 +70,17 @@ TEST_F(Tls, AFileWithoutRootsIsBadInput) {
   EXPECT_EQ(
       HttpClient::make({.url = *parse_url("https://127.0.0.1:1"), .ca_file = path}).error().code,
       Error::Code::BadInput);
+}
+
+TEST(TrustRoots, AreNotReadFromAPipeWithAName) {
+  const std::string path = testing::TempDir() + "deem_ca_pipe." + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  alarm(10);  // opened, it would wait for a writer
+  const auto client = HttpClient::make({.url = parse_url("https://h").value(), .ca_file = path});
+  alarm(0);
+  unlink(path.c_str());
+  ASSERT_FALSE(client);
+  EXPECT_EQ(client.error().message, path + ": is a pipe, not a file");
 }
 
 }  // namespace

@@ -21,9 +21,10 @@ class Secret {
   bool empty() const { return value_.empty(); }
   std::string_view reveal() const { return value_; }
 
-  /// Replaces the key by "***" wherever `text` holds it, plainly or with JSON's "\\/" for "/": what
-  /// a server sends back may be printed and stored. Keys under 8 bytes ("EMPTY") are no secrets
-  /// worth garbling text for.
+  /// Replaces the key by "***" wherever `text` holds it, plainly or with characters as JSON may
+  /// escape them, and its beginning where at least half of it and 8 characters stand there: what a
+  /// server sends back may be printed and stored. Keys under 8 bytes ("EMPTY") are no secrets worth
+  /// garbling text for.
   void scrub(std::string& text) const;
 
  private:

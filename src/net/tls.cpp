@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/file_kind.h"
 #include "net/certificate.h"
 
 namespace deem::net {
@@ -52,6 +53,8 @@ Result<TlsContext> TlsContext::client(const std::string& ca_file) {
   out.context_ = new_context(TLS_client_method());
   auto* context = static_cast<SSL_CTX*>(out.context_.get());
   SSL_CTX_set_default_verify_paths(context);
+  if (is_named_pipe(ca_file))
+    return fail(Error::Code::BadInput, ca_file + ": is a pipe, not a file");
   if (!ca_file.empty() && SSL_CTX_load_verify_file(context, ca_file.c_str()) != 1) {
     return fail(Error::Code::BadInput, ca_file + ": no trust roots in it (" + last_error() + ")");
   }

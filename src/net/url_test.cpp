@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 
 #include "base/file.h"
@@ -100,6 +101,54 @@ TEST(Secret, IsScrubbedFromWhatAServerSendsBack) {
   std::string word = "EMPTY";
   Secret(std::string("EMPTY")).scrub(word);
   EXPECT_EQ(word, "EMPTY");
+}
+
+TEST(Secret, IsScrubbedHoweverJsonEscapesIt) {
+  const Secret key(std::string("sk+ab/cd=12"));
+  const std::string_view spellings[] = {
+      R"(sk\u002Bab\u002fcd\u003D12)",  // .NET
+      R"(\u0073\u006b\u002b\u0061\u0062\u002F\u0063\u0064\u003d\u0031\u0032)",
+      R"(sk\\u002Bab\\/cd=12)",  // JSON in a JSON string
+  };
+  for (const std::string_view spelling : spellings) {
+    std::string text =
+        "{\"e\":\"\\n" + std::string(spelling) + " and " + std::string(spelling) + "\"}";
+    key.scrub(text);
+    EXPECT_EQ(text, "{\"e\":\"\\n*** and ***\"}") << spelling;
+  }
+  std::string other = R"(sk\u002Cab/cd=12 sk\u002)";
+  key.scrub(other);
+  EXPECT_EQ(other, R"(sk\u002Cab/cd=12 sk\u002)");
+}
+
+TEST(Secret, WithABackslashIsScrubbedToo) {
+  const Secret key(std::string(R"(ab\\cd\u002b)"));
+  std::string text = R"(ab\\cd\u002b or ab\\\\cd\\u002b)";
+  key.scrub(text);
+  EXPECT_EQ(text, "*** or ***");
+}
+
+TEST(Secret, CutShortIsScrubbedFromHalfOfItAndEightCharactersOn) {
+  const Secret longer(std::string("sk-0123456789abcdefg"));  // 20 characters
+  std::string text = "sk-0123456... sk-012345... key=sk-0123456789abcdefgh";
+  longer.scrub(text);
+  EXPECT_EQ(text, "***... sk-012345... key=***h");
+  const Secret shorter(std::string("0123456789"));
+  text = "01234567, 0123456, 0120123456789";
+  shorter.scrub(text);
+  EXPECT_EQ(text, "***, 0123456, 012***");
+}
+
+TEST(Secret, IsScrubbedFromMegabytesInLinearTime) {
+  const Secret key(std::string("sk-0123456789"));
+  std::string text(std::size_t{2} << 20, '\\');
+  text += "sk-0123456789";
+  for (int i = 0; i < 1 << 18; ++i) text += "sk-0123";
+  const auto began = std::chrono::steady_clock::now();
+  key.scrub(text);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+  EXPECT_EQ(text.find("0123456789"), std::string::npos);
+  EXPECT_NE(text.find("***sk-0123sk-0123"), std::string::npos);
 }
 
 TEST(Secret, IsNotReadFromADeviceWithoutEnd) {

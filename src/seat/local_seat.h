@@ -7,8 +7,11 @@
 
 namespace deem::seat {
 
+inline constexpr int kMostThreads = 1024;
+
 /// Loads the model file `spec.address` into this process. Errors: NotFound, Corrupt ("FILE: not a
-/// GGUF file"), BadInput (context, chat template or its arguments), Unavailable (memory).
+/// GGUF file"), BadInput (no regular file, threads, context, chat template or its arguments),
+/// Unavailable (memory).
 Result<std::unique_ptr<Seat>> make_local_seat(const SeatSpec& spec);
 
 }  // namespace deem::seat

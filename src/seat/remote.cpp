@@ -81,7 +81,11 @@ Result<Remote> Remote::make(const SeatSpec& spec) {
 
 Result<net::HttpReply> Remote::exchange(std::string_view method, std::string_view path,
                                         std::string_view body, TimePoint deadline) {
-  return client_.send({.method = method, .path = path, .body = body, .deadline = deadline});
+  return client_.send({.method = method,
+                       .path = path,
+                       .body = body,
+                       .deadline = deadline,
+                       .reply_limit = method == "GET" ? kPageLimit : kReplyLimit});
 }
 
 Result<net::HttpReply> Remote::post(std::string_view path, std::string_view body,

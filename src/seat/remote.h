@@ -20,6 +20,11 @@ namespace deem::seat {
 
 inline constexpr std::string_view kChat = "/v1/chat/completions";
 
+/// Bytes of a reply at most: to a GET, of a list or a page; to the rest, which may list the whole
+/// vocabulary (5 to 30 MB).
+inline constexpr std::size_t kPageLimit = std::size_t{16} << 20;
+inline constexpr std::size_t kReplyLimit = std::size_t{64} << 20;
+
 /// A value made once, by whoever needs it first; a failure is not kept. Thread-safe.
 template <class T>
 class Once {

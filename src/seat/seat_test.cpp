@@ -145,6 +145,22 @@ TEST(VllmSeat, ATokenizerThatCountsNothingIsNoCensus) {
   EXPECT_EQ((*seat)->prove_letters(2)->how, "spelling only");
 }
 
+TEST(VllmSeat, AListOfModelsOverTheLimitIsRefused) {
+  const auto server = net::HttpServer::start({}, [](const net::ServerRequest&) {
+    std::string list = R"({"data":[{"id":"m"}]})";
+    list.resize((std::size_t{16} << 20) + 1, ' ');
+    return net::ServerReply{.body = std::move(list)};
+  });
+  ASSERT_TRUE(server);
+  const auto seat = make_seat({.kind = "vllm", .address = server->address()});
+  ASSERT_TRUE(seat);
+  const auto identity = (*seat)->identify();
+  ASSERT_FALSE(identity);
+  EXPECT_TRUE(
+      identity.error().message.ends_with("a reply to GET /v1/models over the limit of 16 MiB"))
+      << identity.error().message;
+}
+
 TEST(VllmSeat, ATemplateThatMergesWithLettersIsRefused) {
   for (const auto kind : {ServerKind::Vllm, ServerKind::LlamaServer}) {
     FakeOptions options;

@@ -14,8 +14,10 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/file_kind.h"
 #include "base/text.h"
 #include "seat/local/widen.h"
+#include "seat/local_seat.h"
 
 namespace deem::seat::local {
 namespace {
@@ -62,6 +64,9 @@ void start_backend() {
 
 Result<void> check_magic(const std::string& path) {
   if (is_folder(path)) return fail(Error::Code::BadInput, path + ": is a folder, not a model file");
+  // Opening a pipe may never end.
+  if (file_exists(path) && !is_regular_file(path))
+    return fail(Error::Code::BadInput, path + ": not a regular file");
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return fail(file_exists(path) ? Error::Code::Unavailable : Error::Code::NotFound,
@@ -162,7 +167,10 @@ Result<LoadedModel> load_model(const std::string& path, int gpu_layers, int thre
         "gpu-layers: this deem is built without a GPU backend; DEEM_LLAMA_CMAKE_ARGS in the "
         "README builds one");
   }
-  if (threads < 0) return fail(Error::Code::BadInput, "threads: can not be negative");
+  if (threads < 0 || threads > kMostThreads) {
+    return fail(Error::Code::BadInput,
+                "threads: 1 to " + std::to_string(kMostThreads) + ", or 0 for the machine's cores");
+  }
   if (auto magic = check_magic(path); !magic) return fail(magic.error());
   take_complaint();
   LoadedModel loaded;

@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -38,6 +40,24 @@ TEST_F(ModelFile, ThatIsNotThereIsNamed) {
 TEST_F(ModelFile, AFolderIsRefused) {
   std::filesystem::create_directory(path_);
   EXPECT_EQ(load().message, path_ + ": is a folder, not a model file");
+}
+
+TEST_F(ModelFile, APipeIsNotOpened) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  alarm(30);  // opened, it would wait for a writer
+  const Error error = load();
+  alarm(0);
+  EXPECT_EQ(error.code, Error::Code::BadInput);
+  EXPECT_EQ(error.message, path_ + ": not a regular file");
+}
+
+TEST_F(ModelFile, IsNotOpenedForMoreThreadsThanThereCanBe) {
+  for (const int threads : {-1, 1025, 1'000'000}) {
+    const auto seat = make_local_seat({.kind = "local", .address = path_, .threads = threads});
+    ASSERT_FALSE(seat);
+    EXPECT_EQ(seat.error().code, Error::Code::BadInput);
+    EXPECT_TRUE(seat.error().message.starts_with("threads: 1 to 1024")) << seat.error().message;
+  }
 }
 
 TEST_F(ModelFile, OfAnotherFormatIsRefused) {
