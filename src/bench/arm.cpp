@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "seat/doctor/doctor.h"
+#include "seat/local_seat.h"
 
 namespace deem::bench {
 namespace {
@@ -210,7 +211,7 @@ Result<void> set_arm_member(Arm& arm, std::string_view key, const Json& value) {
   if (key == "top-k") return set_integer(arm.top_k, key, value, 1, 1'000'000);
   if (key == "group") return set_integer(arm.group, key, value, 1, 4'096);
   if (key == "max-tokens") return set_integer(arm.max_tokens, key, value, 1, 65'536);
-  if (key == "threads") return set_integer(arm.seat.threads, key, value, 0, 4'096);
+  if (key == "threads") return set_integer(arm.seat.threads, key, value, 0, seat::kMostThreads);
   if (key == "gpu-layers") return set_integer(arm.seat.gpu_layers, key, value, 0, 100'000);
   if (key == "context" || key == "limit") {
     int number = 0;

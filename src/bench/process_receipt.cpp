@@ -64,9 +64,11 @@ std::optional<std::string> told_digest(const std::string& path) {
 
 /// Whether a file is a GGUF model. A server's word names the path: nothing else is read by it.
 bool is_gguf(const std::string& path) {
+  std::error_code unseen;
+  if (!std::filesystem::is_regular_file(path, unseen)) return false;  // opening a FIFO would wait
   std::ifstream in(path, std::ios::binary);
   char magic[4] = {};
-  return std::filesystem::is_regular_file(path) && in.read(magic, sizeof magic) &&
+  return in.read(magic, sizeof magic) &&
          std::string_view(magic, sizeof magic) == "GGUF";
 }
 

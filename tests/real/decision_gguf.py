@@ -14,7 +14,6 @@ SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 TEMPLATE = r"""
 <|im_start|>system{{ '\n' }}You are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>{{ '\n' }}
 <|im_start|>user{{ '\n' }}State:{{ '\n' }}{{ state }}{{ '\n\n' }}Question: {{ instructions }}
-{%- if type == 'score' %}{{ ' Rate along the ordered levels below (lowest first).' }}{% endif %}
 {{- '\nOptions:\n' }}
 {%- for option in options %}
 {%- set key = option.key if type != 'noul' else 'yes' if option.key == 'true' else 'no' %}

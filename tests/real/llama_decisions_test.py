@@ -47,6 +47,7 @@ def compare(native, own):
         assert not answer.get("cause") and not answer.get("error"), (row["id"], answer)
         logs = other[row["task"], row["id"]]["readings"]["letters"]["rounds"][0]["logprobs"]
         assert None not in logs, row["id"]
+        assert answer["prompt_tokens"] == other[row["task"], row["id"]]["readings"]["letters"]["prompt_tokens"], row["id"]
         total = sum(math.exp(value) for value in logs)
         told = answer["probs"]  # of a yes/no question one alone
         for p, value in zip(told, logs, strict=len(told) > 1):
