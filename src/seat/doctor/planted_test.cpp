@@ -212,7 +212,7 @@ TEST(Planted, OnceIsNamedToo) {
       FakeOptions options;
       options.context = 1024;
       options.faults = {{.fault = fault, .first = at, .count = 1}};
-      const auto diagnosis = examine_fake(ServerKind::Vllm, {}, options);
+      const auto diagnosis = examine_fake(ServerKind::Vllm, {}, options, without_sanity());
       ASSERT_TRUE(diagnosis) << diagnosis.error().message;
       const bool named = diagnosis->count(Verdict::Finding) > 0;
       EXPECT_TRUE(named) << static_cast<int>(fault) << " at " << at;
@@ -224,7 +224,7 @@ TEST(Planted, OnceIsNamedToo) {
     FakeOptions options;
     options.context = 1024;
     options.faults = {{.fault = fault, .first = 20, .count = 1}};
-    const auto diagnosis = examine_fake(ServerKind::Vllm, {}, options);
+    const auto diagnosis = examine_fake(ServerKind::Vllm, {}, options, without_sanity());
     ASSERT_TRUE(diagnosis) << diagnosis.error().message;
     EXPECT_GT(diagnosis->count(Verdict::Finding), 0u) << static_cast<int>(fault);
   }
