@@ -151,7 +151,20 @@ TEST_F(RunningOnBoards, ASustainedRunMarksEachPassOfAnArm) {
   config.arms.pop_back();
   ASSERT_TRUE(go(options));
   const auto blocks = blocks_in(power().segments.at(0));
-  EXPECT_NE(std::ranges::find(blocks, "read//sustained 6"), blocks.end());
+  // On a busy machine the time is over before the first pass of all six.
+  const auto is_pass = [](const std::string& block) {
+    return block.starts_with("read//sustained ");
+  };
+  EXPECT_TRUE(std::ranges::any_of(blocks, is_pass));
+  const auto rows = record::load_rows(join_path(config.out, "rows.jsonl"));
+  ASSERT_TRUE(rows);
+  const auto sustained = std::ranges::count_if(
+      rows->rows, [](const record::Row& row) { return row.probe == "sustained"; });
+  std::int64_t marked = 0;
+  for (const std::string& block : blocks) {
+    if (is_pass(block)) marked += std::stoi(block.substr(block.rfind(' ') + 1));
+  }
+  EXPECT_EQ(marked, sustained);
 }
 
 TEST_F(RunningOnBoards, ResumedItAddsASegmentOnlyForWhatWasMissing) {
