@@ -68,8 +68,7 @@ bool is_gguf(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, unseen)) return false;  // opening a FIFO would wait
   std::ifstream in(path, std::ios::binary);
   char magic[4] = {};
-  return in.read(magic, sizeof magic) &&
-         std::string_view(magic, sizeof magic) == "GGUF";
+  return in.read(magic, sizeof magic) && std::string_view(magic, sizeof magic) == "GGUF";
 }
 
 /// Digest of the model file a server names, seen as its processes see it.

@@ -20,7 +20,9 @@ class Reader {
       : json_(json), where_(std::move(where)), fault_(fault) {
     if (!json.is_object()) note("", "is no object");
   }
-  ~Reader() {
+  ~Reader() { check_names(); }
+  /// Notes the first member that nobody asked for: before what follows from its absence.
+  void check_names() {
     if (!json_.is_object()) return;
     for (const auto& [key, value] : json_.members()) {
       if (!known_.contains(key)) note(key, "is not known");
@@ -109,6 +111,7 @@ class Reader {
       if (const auto constant = finite(*value, key)) out = Wave::constant(*constant);
       return;
     }
+    if (!value->is_object()) return note(key, "is neither a number nor an object");
     Reader in(*value, where_ + "." + std::string(key), fault_);
     if (const Json* steps = in.find("steps")) {
       if (auto points = in.pairs("steps", *steps); !points.empty()) {
@@ -251,6 +254,7 @@ ScriptedBoard read_board(const Json& json, const std::string& where, std::string
     const std::string place = where + ".processes[" + std::to_string(n++) + "]";
     out.processes.push_back(read_process(item, info.id, place, fault));
   }
+  in.check_names();
   if (info.id.empty()) in.note("id", "is missing");
   if (out.counter && !out.power_w) in.note("counter", "needs power_w");
   info.has_counter = out.counter;

@@ -63,6 +63,8 @@ INSTANTIATE_TEST_SUITE_P(
                     FaultCase{"WholeTooLarge", board(R"("link_generation": 99999999999999999999)"),
                               "boards[1].link_generation is no whole number"},
                     FaultCase{"Flag", board(R"("ecc": 1)"), "boards[1].ecc is not true or false"},
+                    FaultCase{"CounterOfATypo", board(R"("counter": true, "powerw": 5)"),
+                              "boards[1].powerw is not known"},
                     FaultCase{"CounterOfNothing", board(R"("counter": true)"),
                               "boards[1].counter needs power_w"},
                     FaultCase{"Resets", board(R"("counter_resets_s": [5, 4])"),
@@ -79,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Parts, ScriptFault,
     testing::Values(
-        FaultCase{"WaveText", board(R"("power_w": "300")"), "boards[1].power_w is no object"},
+        FaultCase{"WaveText", board(R"("power_w": "300")"),
+                  "boards[1].power_w is neither a number nor an object"},
         FaultCase{"WaveEmpty", board(R"("power_w": {})"),
                   "boards[1].power_w wants a number, steps"},
         FaultCase{"WavePeriod", board(R"("power_w": {"mean": 1, "amplitude": 1, "period_s": 0})"),

@@ -84,6 +84,11 @@ std::string diagnosis_text(const seat::Diagnosis& diagnosis) {
                      asked < all ? fmt::format("quick: {} of {} probes; ", asked, all) : "",
                      diagnosis.count(Verdict::Ok), findings, findings == 1 ? "finding" : "findings",
                      diagnosis.count(Verdict::NotMeasured), diagnosis.requests, diagnosis.took_s);
+  if (asked < all)
+    out +=
+        "Not asked: how it reads in a crowd, over-long prompts, whether its answers are like "
+        "guessing; "
+        "without --quick they are\n";
   return out;
 }
 

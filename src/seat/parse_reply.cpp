@@ -119,6 +119,27 @@ std::string find_sentence(const Element& root) {
   return "";
 }
 
+/// The text between the tags of a page, its beginning.
+std::string words_of_page(std::string_view page) {
+  constexpr std::size_t kMost = 120;
+  std::string words;
+  bool in_tag = false;
+  for (const char c : net::redact(page)) {
+    if (c == '<') {
+      in_tag = true;
+    } else if (c == '>') {
+      in_tag = false;
+    } else if (!in_tag) {
+      const bool space = c == ' ' || c == '\n' || c == '\r' || c == '\t';
+      if (!space) words += c;
+      if (space && !words.empty() && words.back() != ' ') words += ' ';
+    } else if (!words.empty() && words.back() != ' ') {
+      words += ' ';
+    }
+  }
+  return printable(trim(words), kMost);
+}
+
 }  // namespace
 
 Result<Reply> parse_chat_reply(std::string_view bytes) {
@@ -282,6 +303,8 @@ std::string parse_error_sentence(std::string_view bytes) {
     const std::string sentence = find_sentence(document->root());
     if (!sentence.empty()) return printable(trim(net::redact(sentence)), kLongest);
   }
+  const std::string_view page = trim(bytes);
+  if (page.starts_with('<')) return "a web page: " + words_of_page(page.substr(0, 4 * kLongest));
   return printable(trim(net::redact(bytes.substr(0, 4 * kLongest))), kLongest);
 }
 

@@ -273,6 +273,8 @@ TEST_P(ErrorSentence, IsTheServersOwn) {
 INSTANTIATE_TEST_SUITE_P(
     Layouts, ErrorSentence,
     testing::Values(
+        SentenceCase{"WebPage", "\n<!DOCTYPE html><html><title>Not\n found</title><p>no</html>",
+                     "a web page: Not found no"},
         SentenceCase{"OpenAi", R"({"error":{"message":"no such model","type":"x"}})",
                      "no such model"},
         SentenceCase{"Ollama", R"({"error":"model 'x' not found"})", "model 'x' not found"},
