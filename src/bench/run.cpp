@@ -194,7 +194,7 @@ Result<Outcome> run(const Config& asked_for, const RunOptions& options,
     return Outcome{
         .end = Outcome::End::Interrupted, .began = false, .folder = config.out, .rows = kept};
   }
-  auto refused = refuse_pin(config, *setup);
+  auto refused = std::move(setup->refused);
   if (!refused) refused = refuse_seats(config, *setup);
   if (refused) {
     refused->rows = (*journal)->found().rows.size();

@@ -22,20 +22,16 @@ codec::Json* member(codec::Json& in, std::string_view name) {
 
 }  // namespace
 
-std::optional<Outcome> refuse_pin(const Config& config, const Setup& setup) {
-  if (!config.power.require_pin) return std::nullopt;
+std::optional<Outcome> refuse_pin(const Config& config, const std::string& arm,
+                                  const std::optional<board::PinVerdict>& pin) {
   using State = board::PinVerdict::State;
-  for (std::size_t a = 0; a < config.arms.size(); ++a) {
-    const auto& pin = setup.seats[setup.arms[a].seat].pin;
-    if (pin && pin->state == State::Ok) continue;
-    const bool found = pin && pin->state == State::Finding;
-    return Outcome{.end = found ? Outcome::End::PinFailed : Outcome::End::PinNotMeasured,
-                   .began = false,
-                   .folder = config.out,
-                   .why = "arm " + config.arms[a].name + ": " +
-                          (pin ? board::describe(*pin) : "not measured (no board was named)")};
-  }
-  return std::nullopt;
+  if (!config.power.require_pin || (pin && pin->state == State::Ok)) return std::nullopt;
+  const bool found = pin && pin->state == State::Finding;
+  return Outcome{.end = found ? Outcome::End::PinFailed : Outcome::End::PinNotMeasured,
+                 .began = false,
+                 .folder = config.out,
+                 .why = "arm " + arm + ": " +
+                        (pin ? board::describe(*pin) : "not measured (no board was named)")};
 }
 
 std::string words_of(const codec::Json& energy, const RunBoards& boards, const Config& config) {

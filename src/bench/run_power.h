@@ -11,9 +11,10 @@
 
 namespace deem::bench {
 
-/// The outcome of a run whose required pins are not all proved: the first that is not. None where
-/// they are, or none is required.
-std::optional<Outcome> refuse_pin(const Config& config, const Setup& setup);
+/// The outcome of a run whose arm has a pin that is required and not proved. None where it is
+/// proved, or none is required.
+std::optional<Outcome> refuse_pin(const Config& config, const std::string& arm,
+                                  const std::optional<board::PinVerdict>& pin);
 
 /// What is announced of a sitting's joules: "of GPU-…, 10 s at rest before and after".
 std::string words_of(const codec::Json& energy, const RunBoards& boards, const Config& config);

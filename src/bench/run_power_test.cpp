@@ -299,6 +299,7 @@ class RequiringAPin : public RunningOnBoards {
 };
 
 TEST_F(RequiringAPin, AModelThatIsNotThereIsAskedNothing) {
+  config.doctor = Doctor::Quick;  // nor by it
   const auto outcome = go(options);
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->end, Outcome::End::PinFailed);

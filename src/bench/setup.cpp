@@ -14,6 +14,7 @@
 #include "bench/process_receipt.h"
 #include "bench/prompts.h"
 #include "bench/receipt.h"
+#include "bench/run_power.h"
 #include "seat/give_up.h"
 
 namespace deem::bench {
@@ -70,12 +71,13 @@ Result<OpenSeat> open_seat(const Config& config, const seat::SeatSpec& spec,
   Result<seat::Identity> identity = open.seat->identify();
   if (!identity) return fail(identity.error());
   open.identity = std::move(*identity);
+  // Its identity made a server load the model, where it had not; nothing else was asked of it.
+  open.pin = prove_pin(boards, boards.of(spec), std::move(before), *open.seat);
+  if (refuse_pin(config, "", open.pin)) return open;
   Result<seat::Capabilities> capabilities = open.seat->capabilities();
   if (!capabilities) return fail(capabilities.error());
   open.capabilities = *capabilities;
   open.ready_s = Seconds(Clock::now() - began).count();
-  // Its identity made a server load the model, where it had not.
-  open.pin = prove_pin(boards, boards.of(spec), std::move(before), *open.seat);
   open.process = process_receipt(boards.inventory.boards, spec, open.identity);
   auto diagnosis = diagnose(config, spec, *open.seat, boards.boards.get(), stop);
   if (!diagnosis) return fail("doctor", diagnosis.error());
@@ -191,6 +193,10 @@ Result<Setup> set_up(const Config& config, const kit::Kit& kit, const std::vecto
       Result<OpenSeat> open = open_seat(config, spec, boards, make_seat, stop);
       if (!open) return fail(where, open.error());
       tell_seat(*open, config.arms[a].name, observer);
+      if (auto refused = refuse_pin(config, config.arms[a].name, open->pin)) {
+        setup.refused = std::move(refused);
+        return setup;
+      }
       if (open->diagnosis) tell_diagnosis(*open->diagnosis, config.arms[a].name, observer);
       setup.seats.push_back(std::move(*open));
     }

@@ -50,6 +50,9 @@ struct ReadyArm {
 struct Setup {
   std::vector<OpenSeat> seats;
   std::vector<ReadyArm> arms;  // as Config::arms
+  /// Why nothing more was asked of any seat: a required pin that is not proved. Then `arms` ends
+  /// before its arm.
+  std::optional<Outcome> refused;
 };
 
 /// Identity → pin → diagnosis → letter proof → census, for every arm. A stop ends it early, calls

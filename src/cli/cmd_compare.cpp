@@ -267,7 +267,16 @@ report::CompareReport make_report(const std::vector<Source>& sources,
       }
     }
   }
-  report::find_frontier(out.frontier);
+  const bool alike = std::ranges::all_of(out.pairs, [&](const report::PairReport& pair) {
+    return any_cache || pair.unlike_work.empty();
+  });
+  if (alike) {
+    report::find_frontier(out.frontier);
+  } else {
+    out.notes.push_back(
+        "times and joules of unlike work: no column is said to be dominated (--any-cache says "
+        "which)");
+  }
   for (const Source& source : sources) {
     for (std::string& note : report::noise_notes(source.probes)) {
       out.notes.push_back((sources.size() > 1 ? source.path + ": " : "") + std::move(note));
