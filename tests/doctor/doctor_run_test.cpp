@@ -160,6 +160,32 @@ TEST_F(DoctorRun, AProbeAnArmRequiresMustBeOk) {
   EXPECT_EQ(verdict("mixed"), "ok");
 }
 
+// A server that keeps prompts is fast on those it had: that says nothing of the other.
+TEST_F(DoctorRun, TimesOfUnlikeWorkDominateNothing) {
+  const FakeServer server = serve(ServerKind::Vllm);
+  ASSERT_EQ(run(server).ending.code, 0);
+  const std::string other = out_ + "2";
+  std::filesystem::copy(out_, other, std::filesystem::copy_options::recursive);
+  auto rows = record::load_rows(join_path(other, "rows.jsonl"));
+  ASSERT_TRUE(rows);
+  std::string kept;
+  for (record::Row& row : rows->rows) {
+    for (auto& [name, reading] : row.readings) {
+      ASSERT_TRUE(reading.prompt_tokens);
+      reading.cached_tokens = *reading.prompt_tokens - 1;
+      reading.planned_to_done_s *= 2;
+    }
+    kept += record::format_row(row) + '\n';
+  }
+  ASSERT_TRUE(write_file_atomically(join_path(other, "rows.jsonl"), kept));
+  const Finished unlike = deem({"compare", out_, other});
+  EXPECT_NE(unlike.output.find("not of the same work"), std::string::npos) << unlike.output;
+  EXPECT_EQ(unlike.output.find("dominated by"), std::string::npos) << unlike.output;
+  EXPECT_NE((unlike.output + unlike.errors).find("no column is said to be dominated"),
+            std::string::npos)
+      << unlike.output << unlike.errors;
+}
+
 // No row shows that all are answered as if something else had been asked.
 TEST_F(DoctorRun, SanityThatAnArmRequiresRefusesAnswersLikeGuessing) {
   const FakeServer ill = serve(ServerKind::Vllm, {{.fault = Fault::Wanders, .everywhere = true}});
