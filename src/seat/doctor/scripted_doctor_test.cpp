@@ -6,23 +6,13 @@
 
 #include "codec/json.h"
 #include "net/http_server.h"
-#include "seat/doctor/doctor.h"
+#include "seat/doctor/doctor_test_support.h"
 #include "seat/seat_test_support.h"
 
 namespace deem::seat {
 namespace {
 
 using Verdict = ProbeResult::Verdict;
-
-const ProbeResult& probe_of(const Diagnosis& diagnosis, std::string_view name) {
-  const auto found = std::ranges::find(diagnosis.probes, name, &ProbeResult::name);
-  if (found == diagnosis.probes.end()) {
-    ADD_FAILURE() << "no probe " << name;
-    static const ProbeResult none;
-    return none;
-  }
-  return *found;
-}
 
 /// An OpenAI-style server that answers as told, for shapes and words of one server alone.
 struct Scripted {
