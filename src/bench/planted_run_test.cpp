@@ -21,6 +21,8 @@ using record::Row;
 using seat::AnswerFault;
 using seat::FakeOptions;
 using seat::Fault;
+using seat::Form;
+using seat::kForms;
 using seat::KindCase;
 using seat::ServerKind;
 
@@ -285,15 +287,6 @@ TEST(PlantedRun, OneDecisionOfAllIsVoidOrAnError) {
   }
   std::printf("faults of one decision void or an error %d of %zu\n", caught, ill.size());
 }
-
-struct Form {
-  const char* name;
-  ServerKind kind;
-  bool sglang;
-};
-constexpr Form kForms[] = {{"systemone", ServerKind::SystemOne, false},
-                           {"decisions", ServerKind::Decisions, false},
-                           {"sglang_decisions", ServerKind::Decisions, true}};
 
 Case case_of(const Form& form, std::vector<AnswerFault> answers, Onset onset) {
   Case out{.kind = form.kind};

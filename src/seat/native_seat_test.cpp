@@ -15,15 +15,6 @@ using decision::QuestionType;
 using decision::VoidCause;
 using Code = Error::Code;
 
-struct Form {
-  const char* name;
-  ServerKind kind;
-  bool sglang;
-};
-constexpr Form kForms[] = {{"systemone", ServerKind::SystemOne, false},
-                           {"decisions", ServerKind::Decisions, false},
-                           {"sglang_decisions", ServerKind::Decisions, true}};
-
 FakeServer start(const Form& form, FakeOptions options = {}) {
   options.sglang_form = form.sglang;
   return start_fake(form.kind, std::move(options));

@@ -184,6 +184,16 @@ Result<std::vector<decision::FirstPosition>> ask_positions(Remote& remote, std::
   return all_positions(std::move(*parsed));
 }
 
+int http_status(const Error& error) {
+  constexpr std::string_view kMark = ": HTTP ";
+  const auto mark = error.message.find(kMark);
+  if (mark == std::string::npos) return 0;
+  const char* const first = error.message.data() + mark + kMark.size();
+  int status = 0;
+  std::from_chars(first, error.message.data() + error.message.size(), status);
+  return status;
+}
+
 std::optional<std::int64_t> size_in(const codec::Json& object, std::string_view key) {
   const auto size = object.get_int(key);
   return size && *size >= 1 && *size <= kMostTokens ? size : std::nullopt;

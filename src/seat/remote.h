@@ -92,6 +92,10 @@ class Remote {
 /// Two clocks of a request that began with `first` and ended with `last`, from the planned send.
 Timing timing_of(const Schedule& schedule, const net::HttpReply& first, const net::HttpReply& last);
 
+/// The status of a reply that was a refusal (Remote::refusal), 0 for any other error. Read before
+/// the server's own words begin.
+int http_status(const Error& error);
+
 /// A size that a server tells; none below 1 or over kMostTokens.
 std::optional<std::int64_t> size_in(const codec::Json& object, std::string_view key);
 

@@ -10,6 +10,7 @@
 #include "decision/native.h"
 #include "decision/readout.h"
 #include "seat/doctor/session.h"
+#include "seat/remote.h"
 
 namespace deem::seat {
 namespace {
@@ -320,7 +321,7 @@ ProbeResult probe_errors(Native& native) {
     probe.find("answers a choice without options", "false comfort", {});
   } else if (reply.error().code == Error::Code::BadInput) {
     probe.well("refuses a choice without options: " + printable(reply.error().message, 120));
-  } else if (reply.error().message.find(": HTTP ") == std::string::npos) {
+  } else if (http_status(reply.error()) == 0) {
     probe.skip(shown(reply.error()));
   } else {
     probe.find("a choice without options is no bad request there: " + shown(reply.error()), "", {});

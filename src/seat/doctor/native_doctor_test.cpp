@@ -12,15 +12,6 @@ namespace {
 
 using Verdict = ProbeResult::Verdict;
 
-struct Form {
-  const char* name;
-  ServerKind kind;
-  bool sglang;
-};
-constexpr Form kForms[] = {{"systemone", ServerKind::SystemOne, false},
-                           {"decisions", ServerKind::Decisions, false},
-                           {"sglang_decisions", ServerKind::Decisions, true}};
-
 Result<Diagnosis> examine_fake(const Form& form, FakeOptions options, std::uint64_t nonce = 4711) {
   options.sglang_form = form.sglang;
   const auto server = start_fake(form.kind, std::move(options));

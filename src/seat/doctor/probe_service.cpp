@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "seat/doctor/session.h"
+#include "seat/remote.h"
 
 namespace deem::seat {
 namespace {
@@ -163,10 +164,8 @@ std::optional<std::int64_t> tokens_over(std::optional<std::int64_t> context,
 
 /// A key that is refused, or a model or a route that is not there.
 bool is_refusal_of_all(const Error& error) {
-  constexpr std::string_view kStatus[] = {": HTTP 401", ": HTTP 403", ": HTTP 404"};
-  return std::ranges::any_of(kStatus, [&](std::string_view status) {
-    return error.message.find(status) != std::string::npos;
-  });
+  constexpr int kStatus[] = {401, 403, 404};
+  return std::ranges::find(kStatus, http_status(error)) != std::end(kStatus);
 }
 
 }  // namespace

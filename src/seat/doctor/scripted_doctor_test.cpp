@@ -7,6 +7,7 @@
 #include "codec/json.h"
 #include "net/http_server.h"
 #include "seat/doctor/doctor_test_support.h"
+#include "seat/remote.h"
 #include "seat/seat_test_support.h"
 
 namespace deem::seat {
@@ -121,6 +122,13 @@ TEST(Doctor, WordsThatStateNoOptionAreNotBelieved) {
   const Diagnosis diagnosis = server.diagnosis();
   EXPECT_FALSE(diagnosis.readings[2].believed);
   EXPECT_EQ(diagnosis.readings[2].why, "answers 0 of 24 easy questions");
+}
+
+// The server's own words are none of its status.
+TEST(Doctor, AStatusInTheServersWordsIsNoStatus) {
+  EXPECT_EQ(http_status({Error::Code::Unavailable, "http://a:1/v1/x: HTTP 500: not : HTTP 429"}),
+            500);
+  EXPECT_EQ(http_status({Error::Code::Timeout, "http://a:1: no reply by the deadline"}), 0);
 }
 
 TEST(Doctor, AKeyThatIsRefusedIsTheSeatsError) {

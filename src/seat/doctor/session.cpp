@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "decision/layout.h"
+#include "seat/remote.h"
 
 namespace deem::seat {
 namespace {
@@ -250,7 +251,8 @@ std::vector<std::vector<Result<PositionReply>>> Session::ask_groups(std::span<co
 }
 
 bool is_put_off(const Error& error) {
-  return error.message.find(": HTTP 429") != std::string::npos;
+  constexpr int kTooMany = 429;
+  return http_status(error) == kTooMany;
 }
 
 bool is_numberless(decision::VoidCause cause) {

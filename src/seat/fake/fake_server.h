@@ -104,6 +104,16 @@ struct FaultRule {
   bool everywhere = false;
 };
 
+/// The forms in which decision endpoints are asked.
+struct Form {
+  const char* name;
+  ServerKind kind;
+  bool sglang;  // FakeOptions::sglang_form
+};
+inline constexpr Form kForms[] = {{"systemone", ServerKind::SystemOne, false},
+                                  {"decisions", ServerKind::Decisions, false},
+                                  {"sglang_decisions", ServerKind::Decisions, true}};
+
 /// Ways a decision endpoint's answer goes wrong, all of the time. Those after CutsState are none.
 enum class AnswerFault {
   RenamedId,      // the answers stand under other ids
