@@ -238,7 +238,9 @@ class SglangSeat : public Seat {
     const auto known =
         request.policy == LetterPolicy::Fold ? tokenizer_.folded() : tokenizer_.letters();
     if (!known) return fail(known.error());
-    if (auto sound = (*known)->check(request.letters); !sound) return fail(sound.error());
+    const bool listed = request.policy == LetterPolicy::Reference;  // read by spelling
+    const auto sound = (*known)->check(request.letters);
+    if (!sound && !listed) return fail(sound.error());
     std::vector<Ids> ids(request.letters);
     Ids all;
     for (std::size_t i = 0; i < request.letters; ++i) {
@@ -249,6 +251,7 @@ class SglangSeat : public Seat {
     begun.sent = Clock::now();
     const auto prompt = tokenizer_.tokenize_chat(request.prompt, nullptr);
     if (!prompt) return fail(prompt.error());
+    if (all.empty()) all = {prompt->back()};
     const int k = std::max(1, request.top_k);
     auto sent = remote_.post(kGenerate, generate_body(*prompt, all, k, -1, request.temperature),
                              remote_.deadline(schedule));
@@ -256,7 +259,7 @@ class SglangSeat : public Seat {
     auto generated = parse_generate_reply(sent->body);
     if (!generated) return remote_.fail_at(kGenerate, generated.error());
     decision::FirstPosition position = std::move(generated->reply.position);
-    if (request.policy == LetterPolicy::Reference) {
+    if (listed) {
       position.asked_k = k;
     } else if (generated->has_ids) {
       for (const Ids& letter : ids) position.exact.push_back(sum_of_ids(generated->by_id, letter));

@@ -73,6 +73,17 @@ TEST(SglangSeat, AsksItsNativeRouteForIdsInEveryRequestForLogprobs) {
   EXPECT_EQ(scored->get_int("logprob_start_len"), 5);  // "The" " s" "k" "y" " i" | "s" " b"…
 }
 
+TEST(SglangSeat, LettersThatShareATokenAreRefusedByIdAndReadBySpelling) {
+  auto server = start_fake(ServerKind::Sglang,
+                           {.faults = {{.fault = Fault::SharedLetter, .everywhere = true}}});
+  const auto seat = seat_of(server.seat());
+  const auto refused = seat->first_position(four_letters(LetterPolicy::Exact), {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Error::Code::Unsupported);
+  EXPECT_EQ(refused.error().message, "the letters A and B are the same token");
+  expect_four(*seat, LetterPolicy::Reference);
+}
+
 TEST(SglangSeat, AnOlderBuildIsReadByItsOwnRoutesAndTheTopK) {
   auto server = start_fake(ServerKind::Sglang, {.new_routes = false});
   const auto seat = seat_of(server.seat());

@@ -40,7 +40,7 @@ double patience(const std::vector<Fault>& faults) {
 /// Requests meet where that matters.
 std::chrono::milliseconds delay(const std::vector<Fault>& faults) {
   const bool meets = has(faults, {Fault::CrowdJitter, Fault::CrossTalk, Fault::PadInMix});
-  return std::chrono::milliseconds(!meets ? 0 : kSlow ? 250 : 15);
+  return std::chrono::milliseconds(!meets ? 0 : kSlow ? 250 : 30);
 }
 
 std::string all_findings(const Diagnosis& diagnosis) {
