@@ -68,7 +68,7 @@ std::string diagnosis_text(const seat::Diagnosis& diagnosis) {
   }
   out += "\n";
   for (const seat::ReadingAdvice& reading : diagnosis.readings) {
-    const char* verdict = reading.why == "interrupted"      ? "not measured"
+    const char* verdict = diagnosis.interrupted             ? "not measured"
                           : !reading.supported              ? "not supported"
                           : !reading.believed               ? "do not believe"
                           : reading.guesses.value_or(false) ? "like guessing"

@@ -74,7 +74,8 @@ struct Diagnosis {
   std::optional<Capabilities> capabilities{};
   std::vector<ProbeResult> probes{};  // as kProbes, or kNativeProbes
   std::vector<ReadingAdvice> readings{};
-  int requests = 0;  // decisions and texts asked, beside what the adapter asks by itself
+  bool interrupted = false;  // ended before its probes were done: nothing is believed
+  int requests = 0;          // decisions and texts asked, beside what the adapter asks by itself
   double took_s = 0;
   std::optional<double> first_answer_s{};  // of the first request that was answered
   Baseline baseline{};

@@ -150,6 +150,7 @@ TEST(Doctor, AStopLeavesTheRestNotMeasured) {
     EXPECT_EQ(probe_of(*diagnosis, name).says, "interrupted");
   }
   EXPECT_EQ(diagnosis->count(Verdict::Finding), 0u);
+  EXPECT_EQ(to_json(*diagnosis).get_bool("interrupted"), true);
   for (const ReadingAdvice& reading : diagnosis->readings) {
     EXPECT_FALSE(reading.believed) << reading.name;
     EXPECT_EQ(reading.guesses, std::nullopt);
@@ -221,6 +222,7 @@ TEST(Doctor, JsonHoldsWhatTheDiagnosisDoes) {
   EXPECT_EQ(depth.get_string("verdict"), "ok");
   EXPECT_EQ(depth.find("evidence")->get_int("ids_back"), 26);
   EXPECT_EQ(json.find("readings")->items()[0].get_bool("believed"), true);
+  EXPECT_EQ(json.get_bool("interrupted"), false);
   // Strict JSON, whatever a server sent.
   EXPECT_TRUE(codec::parse_json(codec::dump_json(json)));
 }

@@ -229,6 +229,7 @@ codec::Json to_json(const Diagnosis& diagnosis) {
                        {"seat", std::move(identity)},
                        {"probes", std::move(probes)},
                        {"readings", std::move(readings)},
+                       {"interrupted", diagnosis.interrupted},
                        {"requests", diagnosis.requests},
                        {"took_s", diagnosis.took_s}});
 }

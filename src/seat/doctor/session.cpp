@@ -92,6 +92,7 @@ ProbeResult Probe::close() {
 }
 
 void forget_advice(Diagnosis& diagnosis) {
+  diagnosis.interrupted = true;
   for (ReadingAdvice& reading : diagnosis.readings) {
     reading.believed = false;
     reading.guesses.reset();

@@ -202,9 +202,10 @@ void tell_sanity(std::span<const SanityAnswers> readings, Session& session, Prob
 ProbeResult probe_native_sanity(Session& session);
 /// Of a decision endpoint against options.against.
 ProbeResult probe_against(Session& session);
-/// Probabilities that the first answer of a reply gives the options of `asked`, or why it has none.
+/// Probabilities that answer `i` of a reply gives the options of `asked`, or why it has none.
 Result<std::vector<double>> native_probs_of(const Result<DecideReply>& reply,
-                                            const DecideRequest::Question& asked);
+                                            const DecideRequest::Question& asked,
+                                            std::size_t i = 0);
 
 /// The choice that a decision endpoint is asked first, `times` at once: the most that a probability
 /// is off the first answer's, and why some are no answer.
