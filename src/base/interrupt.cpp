@@ -23,13 +23,18 @@ static_assert(std::atomic<int>::is_always_lock_free);
 extern "C" void on_signal(int number) {
   const int saved = errno;
   int none = 0;
-  if (!first_signal.compare_exchange_strong(none, number)) _exit(130);
+  if (!first_signal.compare_exchange_strong(none, number)) {
+    // A terminal that goes away says so twice: as the kernel, and as the shell.
+    if (number != SIGHUP) _exit(130);
+    errno = saved;
+    return;
+  }
   const char byte = 1;
   [[maybe_unused]] const ssize_t sent = write(wake_fd.load(), &byte, 1);
   errno = saved;
 }
 
-constexpr std::array kSignals{SIGINT, SIGTERM};
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
 
 }  // namespace
 
@@ -48,7 +53,10 @@ class Interrupt::State {
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;  // a write to the journal is not cut short
     sigemptyset(&action.sa_mask);
-    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before_[i]);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      sigaction(kSignals[i], nullptr, &before_[i]);
+      if (!is_left(i)) sigaction(kSignals[i], &action, nullptr);
+    }
   }
 
   ~State() {
@@ -62,6 +70,11 @@ class Interrupt::State {
   std::stop_token token() const { return source_.get_token(); }
 
  private:
+  /// nohup asked that a hangup be nothing.
+  bool is_left(std::size_t i) const {
+    return kSignals[i] == SIGHUP && before_[i].sa_handler == SIG_IGN;
+  }
+
   // Byte 1 asks for a stop; byte 0 ends the thread.
   void wait() {
     char byte = 0;

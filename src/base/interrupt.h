@@ -5,9 +5,10 @@
 
 namespace deem {
 
-/// Turns SIGINT and SIGTERM into a stop request; a second one ends the process at once with exit
-/// code 130. One at a time, made in main before the work begins; the handlers of before come back
-/// when it goes. Stop callbacks run on a thread of its own, never in the signal handler.
+/// Turns SIGINT, SIGTERM and SIGHUP (unless nohup has it ignored) into a stop request; a second one
+/// but SIGHUP ends the process at once with exit code 130. One at a time, made in main before the
+/// work begins; the handlers of before come back when it goes. Stop callbacks run on a thread of
+/// its own, never in the signal handler.
 class Interrupt {
  public:
   Interrupt();

@@ -27,7 +27,7 @@ TEST_P(InterruptBy, ASignalAsksForAStop) {
   EXPECT_EQ(interrupt.signal(), GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Signals, InterruptBy, testing::Values(SIGINT, SIGTERM));
+INSTANTIATE_TEST_SUITE_P(Signals, InterruptBy, testing::Values(SIGINT, SIGTERM, SIGHUP));
 
 TEST(InterruptDeathTest, TheSecondSignalExitsAtOnceWith130) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -40,6 +40,29 @@ TEST(InterruptDeathTest, TheSecondSignalExitsAtOnceWith130) {
         _exit(0);
       },
       testing::ExitedWithCode(130), "");
+}
+
+TEST(InterruptDeathTest, ASecondHangupIsNothing) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        const Interrupt interrupt;
+        std::raise(SIGHUP);
+        wait_for(interrupt.token());
+        std::raise(SIGHUP);
+        _exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(InterruptTest, AHangupThatNohupIgnoresStaysIgnored) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  {
+    const Interrupt interrupt;
+    std::raise(SIGHUP);
+    EXPECT_EQ(interrupt.signal(), 0);
+  }
+  EXPECT_EQ(std::signal(SIGHUP, before), SIG_IGN);
 }
 
 TEST(InterruptTest, HandlersOfBeforeComeBack) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <map>
@@ -127,22 +128,45 @@ std::string label_of(const std::string& name, const Json& energy) {
   return out + "; stamps are local time: wrong by what the clocks were changed";
 }
 
+/// What of a csv no meter says, and run.py counts all the same; "" for nothing.
+std::string doubts_of(std::string_view csv, std::string_view bytes) {
+  std::size_t odd = 0, back = 0;
+  for (const auto& [board, lines] : read_lines(bytes)) {
+    for (std::size_t i = 0; i < lines.w.size(); ++i) {
+      odd += lines.w[i] >= 0 && std::isfinite(lines.w[i]) ? 0U : 1U;
+      back += i > 0 && lines.t[i] < lines.t[i - 1] ? 1U : 0U;
+    }
+  }
+  std::string out;
+  const auto add = [&](const std::string& what) { out += "; " + std::string(csv) + " " + what; };
+  if (odd > 0) add("has " + std::to_string(odd) + " negative, infinite or missing watts");
+  if (back > 0) add("goes back in time " + std::to_string(back) + " times");
+  if (!bytes.empty() && bytes.back() != '\n') add("ends inside a line, which may be cut");
+  return out;
+}
+
+bool same_boards(const Json& energy, const Json& idle) {
+  return codec::dump_json(*energy.find("cards")) == codec::dump_json(*idle.find("cards"));
+}
+
 class SeedEnergy {
  public:
   explicit SeedEnergy(std::string folder) : folder_(std::move(folder)) {}
 
   void add(const std::string& name) {
     const std::string base = name.substr(0, name.size() - kWatts.size());
-    std::optional<Json> energy = integrate(base + std::string(kWatts));
+    std::string doubts;
+    std::optional<Json> energy = integrate(base + std::string(kWatts), "watts.csv", doubts);
     if (!energy) return;
     Json idle;
     if (exists(base + ".idle.csv")) {
-      std::optional<Json> read = integrate(base + ".idle.csv");
+      std::optional<Json> read = integrate(base + ".idle.csv", "idle.csv", doubts);
       if (!read) return;
       idle = std::move(*read);
       idle.set("what", kIdleWhat);
     }
-    std::string label = label_of(base, *energy);
+    std::string label = label_of(base, *energy) + doubts;
+    if (!idle.is_null() && !same_boards(*energy, idle)) label += "; idle.csv is of other boards";
     if (idle.is_null()) label += "; no idle.csv: no net joules";
     if (!add_decisions(base, idle, *energy, label)) return;
     const Json line = Json::object({{"energy", std::move(*energy)}, {"idle", std::move(idle)}});
@@ -159,7 +183,8 @@ class SeedEnergy {
     report_.problems.push_back(join_path(folder_, name) + ": " + what);
   }
 
-  std::optional<Json> integrate(const std::string& name) {
+  std::optional<Json> integrate(const std::string& name, std::string_view csv,
+                                std::string& doubts) {
     const Result<MappedFile> file = MappedFile::open(join_path(folder_, name));
     if (!file) {
       report_.problems.push_back(file.error().message);
@@ -170,6 +195,7 @@ class SeedEnergy {
       problem(name, out.error().message);
       return std::nullopt;
     }
+    doubts += doubts_of(csv, file->bytes());
     return std::move(*out);
   }
 

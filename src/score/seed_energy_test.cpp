@@ -91,6 +91,22 @@ TEST_F(SeedEnergyFolder, LabelsTheDefectsOfItsFigures) {
       "idle.csv: no net joules; no rows: no joules per decision");
 }
 
+TEST_F(SeedEnergyFolder, LabelsWhatNoMeterSays) {
+  put("x.a.watts.csv",
+      "A, 2026/12/01 00:00:00.000, 100\nA, 2026/12/01 00:00:02.000, -5\n"
+      "A, 2026/12/01 00:00:01.000, nan\nA, 2026/12/01 00:00:04.000, 10");
+  put("x.a.idle.csv", "B, 2026/12/01 00:00:00.000, 1\nB, 2026/12/01 00:00:02.000, 1\n");
+  const SeedEnergyReport report = score();
+  ASSERT_EQ(report.labels.size(), 1U);
+  for (const char* words :
+       {"watts.csv has 2 negative, infinite or missing watts",
+        "watts.csv goes back in time 1 times", "watts.csv ends inside a line, which may be cut",
+        "idle.csv is of other boards"}) {
+    EXPECT_NE(report.labels[0].find(words), std::string::npos) << report.labels[0];
+  }
+  EXPECT_EQ(report.labels[0].find("idle.csv has"), std::string::npos);
+}
+
 TEST_F(SeedEnergyFolder, WhatEndsRunPyIsAProblem) {
   put("a.watts.csv", "A, 2026/12/01 00:00:00.000, 1\nA, 2026/12/01 00:00:00.000, 1\n");
   put("b.watts.csv", "A, 2026/12/01 00:00:00.000, 1\n");
