@@ -143,9 +143,9 @@ int run_doctor(const Args& args) {
     report_error(diagnosis.error());
     return interrupt.token().stop_requested() ? kInterrupted : kOutsideFailed;
   }
-  const std::string text =
-      flags.json ? codec::dump_json(seat::to_json(*diagnosis), {.ascii = false, .indent = 1}) + "\n"
-                 : diagnosis_text(*diagnosis);
+  const std::string text = flags.json
+                               ? codec::dump_json(seat::to_json(*diagnosis), {.indent = 1}) + "\n"
+                               : diagnosis_text(*diagnosis);
   std::fputs(text.c_str(), stdout);
   return interrupt.token().stop_requested() ? kInterrupted : code_of(*diagnosis);
 }

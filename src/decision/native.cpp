@@ -47,13 +47,18 @@ VoidCause judge_native(const NativeAnswer& answer, QuestionType type, std::size_
   const auto missing = [](const std::optional<double>& p) { return !p; };
   if (std::ranges::any_of(probs, missing)) return VoidCause::MissingOption;
   const std::vector<double> p = numbers_of(probs);
-  if (!std::ranges::all_of(p, [](double value) { return std::isfinite(value); }))
+  std::vector<double> all = p;
+  all.insert(all.end(), answer.strays.begin(), answer.strays.end());
+  if (!std::ranges::all_of(all, [](double value) { return std::isfinite(value); }))
     return VoidCause::NotANumber;
-  if (std::ranges::any_of(p, [](double value) { return value < 0 || value > 1 + kAboveOne; }))
+  if (std::ranges::any_of(all, [](double value) { return value < 0 || value > 1 + kAboveOne; }))
     return VoidCause::NotAProbability;
-  double sum = 0;
-  for (const double value : p) sum += value;
-  if (!one && (sum <= 0 || std::abs(sum - 1) > sum_slack(p))) return VoidCause::SumNotOne;
+  const auto is_one = [&](const std::vector<double>& values) {
+    double sum = 0;
+    for (const double value : values) sum += value;
+    return sum > 0 && std::abs(sum - 1) <= sum_slack(values);
+  };
+  if (!one && !(is_one(p) && is_one(all))) return VoidCause::SumNotOne;
   const double most = *std::ranges::max_element(p);
   const bool behind = answer.choice && (*answer.choice >= p.size() ||
                                         p[*answer.choice] < most - printed_step(p) - kHair);

@@ -18,6 +18,8 @@ struct NativeAnswer {
   /// By option; of a yes/no question one, of the first option, or both. None: not given. NaN:
   /// something that is no number.
   std::vector<std::optional<double>> probs = {};
+  /// What it gives names that were not asked about; NaN as above.
+  std::vector<double> strays = {};
   std::optional<std::size_t> choice = {};  // the option it names
   bool names_no_option = false;            // it names one that was not asked about
   std::optional<double> score = {}, confidence = {};

@@ -46,6 +46,7 @@ std::string_view to_string(WrittenHow how) {
 
 WrittenAnswer parse_written(std::string_view reply, std::span<const Option> options) {
   const std::string text = clean_reply(reply);
+  if (text.size() > kMostWritten) return {};
   const std::vector<Word> words = split_words(text);
   if (options.empty() || words.empty()) return {};
   const std::size_t letters = std::min(options.size(), kLetters);

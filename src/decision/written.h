@@ -24,7 +24,10 @@ std::string_view to_string(WrittenHow how);
 /// option's own key or words, "yes"/"no" where the options are those. An article "A", a pronoun
 /// "I", or a word that merely begins with a letter is not a statement. Two different statements:
 /// the last stated one after "answer" wins, else unparsed.
+/// More than kMostWritten bytes of text beside thinking state nothing: no model was asked for as
+/// much.
 WrittenAnswer parse_written(std::string_view reply, std::span<const Option> options);
+inline constexpr std::size_t kMostWritten = std::size_t{32} * 1024;
 
 /// run.py's rule: the first character that is any of the first n letters (NOTES.md defect 4).
 WrittenAnswer parse_written_reference(std::string_view reply, std::size_t n);

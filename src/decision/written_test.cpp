@@ -289,8 +289,20 @@ TEST(WrittenReference, TakesTheFirstCharacterThatIsAnyLetter) {
 
 TEST(WrittenSpeed, LongRepliesEndQuickly) {
   std::string reply;
-  for (int i = 0; i < 20'000; ++i) reply += "answer is the option ";
+  for (int i = 0; i < 1'500; ++i) reply += "answer is the option ";
+  ASSERT_LT(reply.size(), kMostWritten);
   EXPECT_EQ(parse_written(reply, options_of("of52")).how, Unparsed);
+}
+
+TEST(WrittenSpeed, RepliesBeyondAllBoundsStateNothing) {
+  std::string reply = "Answer: B\n";
+  while (reply.size() + 2 <= kMostWritten) reply += "Z\n";
+  EXPECT_EQ(parse_written(reply, options_of("sections")).option, 1U);
+  reply += "Z\n";
+  EXPECT_EQ(parse_written(reply, options_of("sections")).how, Unparsed);
+  // What a model thought before it answered is no part of that.
+  EXPECT_EQ(parse_written("<think>" + reply + "</think>Answer: B", options_of("sections")).option,
+            1U);
 }
 
 }  // namespace

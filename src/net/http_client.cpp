@@ -95,6 +95,7 @@ struct Attempt {
   bool any_byte = false;  // of the reply
   bool keep = false;      // the connection may serve again
   std::string broken;     // not empty: the bytes are no HTTP reply we take
+  std::string encoding;   // of the body; empty: none that has to be undone
   HttpReply reply;
 };
 
@@ -168,8 +169,7 @@ void receive(Connection& connection, const HttpRequest& request, const Patience&
   attempt.reply.retry_after = std::move(parser->retry_after);
   attempt.keep = parser->keep_alive() && used == 0;
   if (!parser->content_encoding.empty() && to_lower(parser->content_encoding) != "identity") {
-    attempt.broken = "a reply compressed with " + printable(parser->content_encoding, 20) +
-                     ", which was not asked for";
+    attempt.encoding = std::move(parser->content_encoding);
   }
 }
 
@@ -276,6 +276,11 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
       connection = std::move(*opened);
     }
     Attempt attempt = impl_->attempt(*connection, request, head);
+    if (!attempt.encoding.empty()) {
+      impl_->options.bearer.scrub(attempt.encoding);  // before it is cut
+      attempt.broken = "a reply compressed with " + printable(attempt.encoding, 20) +
+                       ", which was not asked for";
+    }
     if (attempt.io == Io::Ok && attempt.broken.empty()) {
       if (attempt.keep) impl_->give_back(std::move(connection));
       for (std::string* text :

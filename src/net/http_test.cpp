@@ -93,6 +93,19 @@ TEST(Http, TheKeyIsABearerHeader) {
   EXPECT_EQ(client.send({.path = "/"})->body, "Bearer k3y");
 }
 
+TEST(Http, AKeyIsCoveredBeforeAHeaderIsCut) {
+  const std::string key = "sk-0123456789abcdefghijklmnopqrstuvwxyz";
+  const auto server = serve([&](const ServerRequest&) {
+    return ServerReply{.body = "x", .headers = {{"Content-Encoding", key}}};
+  });
+  auto client = client_of(server.address(), {.url = {}, .bearer = Secret(key), .ca_file = {}});
+  const auto reply = client.send({.path = "/"});
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().message.find("sk-01"), std::string::npos) << reply.error().message;
+  EXPECT_NE(reply.error().message.find("compressed with ***"), std::string::npos)
+      << reply.error().message;
+}
+
 struct FaultCase {
   const char* name;
   Fault fault;

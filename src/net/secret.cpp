@@ -100,11 +100,20 @@ void Secret::scrub(std::string& text) const {
 Result<Secret> load_secret(const std::string& env, const std::string& file) {
   if (!env.empty()) {
     const char* value = std::getenv(env.c_str());
+    // Who gives the key itself where its variable's name belongs should not see it printed.
+    const bool is_name = env.size() <= 64 && std::ranges::all_of(env, [](char c) {
+                           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+                         });
+    const std::string where =
+        is_name || value != nullptr ? "environment variable " + env : "key-env";
     if (value == nullptr || *value == '\0') {
       return fail(Error::Code::NotFound,
-                  "environment variable " + env + " is not set: it should hold the key");
+                  where + (is_name || value != nullptr
+                               ? " is not set: it should hold the key"
+                               : " names no environment variable that is set (it wants a name, "
+                                 "such as API_KEY, not the key)"));
     }
-    return checked(value, "environment variable " + env);
+    return checked(value, where);
   }
   if (file.empty()) return Secret();
   // A map refuses pipes and devices, which may have no end.

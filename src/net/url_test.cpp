@@ -85,6 +85,10 @@ TEST(LoadSecret, ComesFromEnvironmentOrFileAndIsNeverInMessages) {
   EXPECT_EQ(bad.error().message.find("bad key"), std::string::npos);
   ::unsetenv("DEEM_TEST_KEY");
   EXPECT_EQ(load_secret("DEEM_TEST_KEY", "").error().code, Error::Code::NotFound);
+  // The key itself where its name belongs.
+  const auto typed = load_secret("sk-0123456789abcdef", "");
+  ASSERT_FALSE(typed);
+  EXPECT_EQ(typed.error().message.find("sk-01"), std::string::npos) << typed.error().message;
   EXPECT_TRUE(load_secret("", "")->empty());
 
   const std::string path = testing::TempDir() + "deem_key_file";

@@ -124,6 +124,11 @@ std::optional<std::string> read_string(const std::optional<Element>& element) {
   return std::string(text);
 }
 
+std::optional<std::string> read_told(const std::optional<Element>& element) {
+  auto text = read_string(element);
+  return text && text->empty() ? std::nullopt : std::move(text);
+}
+
 std::optional<std::int64_t> read_int(const std::optional<Element>& element) {
   std::int64_t whole = 0;
   if (element && element->get_int64().get(whole) == simdjson::SUCCESS) return whole;

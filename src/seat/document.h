@@ -50,6 +50,8 @@ std::optional<Element> member(const std::optional<Element>& element, std::string
 std::optional<Element> first_item(const std::optional<Element>& element);
 
 std::optional<std::string> read_string(const std::optional<Element>& element);
+/// The same, but none where it is empty.
+std::optional<std::string> read_told(const std::optional<Element>& element);
 /// Whole numbers, also written as 12.0.
 std::optional<std::int64_t> read_int(const std::optional<Element>& element);
 /// A count of tokens; none below 0 or over kMostTokens, which no model reads.

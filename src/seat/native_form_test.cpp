@@ -131,6 +131,32 @@ TEST(ParseNative, ReadsSystemOnesAnswersByIdAndOptionsByKey) {
   EXPECT_EQ(reply.usage.served_model, "jev-1.13.0");
 }
 
+TEST(ParseNative, WhatIsGivenToOtherNamesCounts) {
+  const DecideRequest asked = choice();
+  const auto judged = [&](const std::string& other, NativeForm form) {
+    const auto reply =
+        read(form == kOpenAi ? R"({"answers":[{"type":"choice","choice":"a","probabilities":[
+              {"value":"a","probability":0.8},{"value":"b","probability":0.2},)" +
+                                   other + "]}]}"
+                             : R"({"answers":{"q1":{"type":"choice","choice":"a",
+              "probabilities":{"a":0.8,"b":0.2,)" +
+                                   other + "}}}}",
+             form, asked);
+    return cause(reply.answers.at(0), asked);
+  };
+  EXPECT_EQ(judged(R"("Other":0)", kSystemOne), VoidCause::None);
+  EXPECT_EQ(judged(R"("Other":null)", kSystemOne), VoidCause::None);
+  EXPECT_EQ(judged(R"("Other":0.9)", kSystemOne), VoidCause::SumNotOne);
+  EXPECT_EQ(judged(R"("Other":-1)", kSystemOne), VoidCause::NotAProbability);
+  EXPECT_EQ(judged(R"("Other":"abc")", kSystemOne), VoidCause::NotANumber);
+  EXPECT_EQ(judged(R"({"value":"c","probability":0.9})", kOpenAi), VoidCause::SumNotOne);
+  // Together they are one: still something else was answered.
+  const auto moved = read(R"({"answers":{"q1":{"type":"choice","choice":"a",
+      "probabilities":{"a":0.5,"b":0.1,"Other":0.4}}}})",
+                          kSystemOne, asked);
+  EXPECT_EQ(cause(moved.answers.at(0), asked), VoidCause::SumNotOne);
+}
+
 TEST(ParseNative, LevelsAreNumberedFromZeroAndTheLegendMayHoldAnything) {
   const DecideRequest asked = one(QuestionType::Score, {{"k0"}, {"k1"}, {"k2"}, {"k3"}});
   const auto reply = read(R"({"answers":{"q1":{"type":"score","score":2.18,

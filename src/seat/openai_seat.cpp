@@ -162,7 +162,7 @@ class OpenAiSeat : public Seat {
       auto reply = remote_.exchange(
           "POST", kChat, chat_body(out, {std::string(kProbeTurn), 1}, *depth), remote_.deadline());
       if (!reply) return fail(reply.error());
-      if (reply->status < 400) {
+      if (reply->status < 300) {
         auto parsed = parse_chat_reply(reply->body);
         if (!parsed) return remote_.fail_at(kChat, parsed.error());
         if (*depth == 0) return out;

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "seat/document.h"
@@ -69,8 +70,14 @@ Result<void> read_map(const std::optional<Element>& map, const Question& questio
   const auto members = members_of(map);
   if (!members) return fail(members.error());
   if (members->empty()) return {};
+  std::set<std::string, std::less<>> asked;
   for (std::size_t i = 0; i < question.options.size(); ++i) {
     out.probs.push_back(read_probability(find(*members, option_name(question, i))));
+    asked.insert(option_name(question, i));
+  }
+  for (const auto& [name, element] : *members) {
+    if (asked.contains(name)) continue;
+    if (const auto p = read_probability(element)) out.strays.push_back(*p);
   }
   return {};
 }
@@ -86,6 +93,8 @@ Result<void> read_list(const std::optional<Element>& list, const Question& quest
     auto name = read_name(member(entry, "label"));
     if (!name) name = read_name(member(entry, "value"));
     const auto number = read_int(member(entry, "value"));
+    const auto probability = read_probability(member(entry, "probability"));
+    bool asked = false;
     for (std::size_t i = 0; i < question.options.size(); ++i) {
       const bool named =
           name ? *name == question.options[i].key : number == static_cast<std::int64_t>(i);
@@ -94,9 +103,10 @@ Result<void> read_list(const std::optional<Element>& list, const Question& quest
         return fail(Error::Code::Corrupt, "option \"" + printable(question.options[i].key, 80) +
                                               "\" stands twice in the reply");
       }
-      seen[i] = true;
-      out.probs[i] = read_probability(member(entry, "probability"));
+      seen[i] = asked = true;
+      out.probs[i] = probability;
     }
+    if (!asked && probability) out.strays.push_back(*probability);
   }
   return {};
 }
@@ -149,7 +159,7 @@ Usage read_counts(const Element& root) {
   usage.prompt_tokens = count("input_tokens", "prompt_tokens");
   usage.output_tokens = count("output_tokens", "completion_tokens");
   usage.cached_tokens = read_count(member(member(counts, "input_tokens_details"), "cached_tokens"));
-  usage.served_model = read_string(member(root, "model"));
+  usage.served_model = read_told(member(root, "model"));
   return usage;
 }
 

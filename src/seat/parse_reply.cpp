@@ -39,7 +39,7 @@ Usage read_usage(const Element& root) {
   usage.output_tokens = read_count(member(counts, "completion_tokens"));
   usage.cached_tokens =
       read_count(member(member(counts, "prompt_tokens_details"), "cached_tokens"));
-  usage.served_model = read_string(member(root, "model"));
+  usage.served_model = read_told(member(root, "model"));
   return usage;
 }
 
@@ -177,7 +177,7 @@ Result<Reply> parse_ollama_reply(std::string_view bytes) {
   out.usage.prompt_ms = milliseconds(read_number(member(root, "prompt_eval_duration")));
   out.usage.total_ms = milliseconds(read_number(member(root, "total_duration")));
   out.usage.finish_reason = read_string(member(root, "done_reason"));
-  out.usage.served_model = read_string(member(root, "model"));
+  out.usage.served_model = read_told(member(root, "model"));
   return out;
 }
 
@@ -191,7 +191,7 @@ Result<Reply> parse_completion_reply(std::string_view bytes) {
   out.usage.prompt_tokens = read_count(member(root, "tokens_evaluated"));
   out.usage.output_tokens = read_count(member(root, "tokens_predicted"));
   out.usage.finish_reason = read_string(member(root, "stop_type"));
-  out.usage.served_model = read_string(member(root, "model"));
+  out.usage.served_model = read_told(member(root, "model"));
   if (const auto cut = member(root, "truncated"); cut && cut->is_bool()) {
     out.usage.truncated = cut->get_bool().value_unsafe();
   }
@@ -230,7 +230,7 @@ Result<Reply> parse_responses_reply(std::string_view bytes) {
   out.usage.output_tokens = read_count(member(counts, "output_tokens"));
   out.usage.cached_tokens =
       read_count(member(member(counts, "input_tokens_details"), "cached_tokens"));
-  out.usage.served_model = read_string(member(root, "model"));
+  out.usage.served_model = read_told(member(root, "model"));
   out.usage.finish_reason = read_string(member(member(root, "incomplete_details"), "reason"));
   if (!out.usage.finish_reason) out.usage.finish_reason = read_string(member(root, "status"));
   if (out.usage.finish_reason == "max_output_tokens") out.usage.finish_reason = "length";

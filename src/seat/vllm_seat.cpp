@@ -280,7 +280,7 @@ class VllmSeat : public Seat {
     auto reply =
         remote_.exchange("POST", kCompletions, scores_body(**name, *ids), remote_.deadline());
     if (!reply) return fail(reply.error());
-    const auto scores = reply->status < 400 ? parse_prompt_scores(reply->body, *ids, 1)
+    const auto scores = reply->status < 300 ? parse_prompt_scores(reply->body, *ids, 1)
                                             : fail(remote_.refusal(kCompletions, *reply));
     out.likelihood = scores.has_value();
     if (!scores) out.likelihood_note = scores.error().message;
@@ -300,7 +300,7 @@ class VllmSeat : public Seat {
     if (!reply) return fail(reply.error());
     if (reply->status == 400 || reply->status == 422)
       return false;  // a server that knows no such field
-    if (reply->status >= 400) return fail(remote_.refusal(kChat, *reply));
+    if (reply->status >= 300) return fail(remote_.refusal(kChat, *reply));
     const auto parsed = parse_chat_reply(reply->body);
     if (!parsed) return remote_.fail_at(kChat, parsed.error());
     return std::ranges::all_of(
@@ -321,7 +321,7 @@ class VllmSeat : public Seat {
         out.letters_note = refusal.message;
         continue;
       }
-      if (reply->status >= 400) return fail(remote_.refusal(kChat, *reply));
+      if (reply->status >= 300) return fail(remote_.refusal(kChat, *reply));
       const auto parsed = parse_chat_reply(reply->body);
       if (!parsed) return remote_.fail_at(kChat, parsed.error());
       out.asked_k = k;

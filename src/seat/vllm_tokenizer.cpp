@@ -33,7 +33,7 @@ Result<Ids> VllmTokenizer::tokenize(std::string_view body) {
   if (reply->status == 404 || reply->status == 405 || reply->status == 501) {
     return unsupported(remote_.refusal("/tokenize", *reply).message);
   }
-  if (reply->status >= 400) return fail(remote_.refusal("/tokenize", *reply));
+  if (reply->status >= 300) return fail(remote_.refusal("/tokenize", *reply));
   auto list = parse_token_list(reply->body);
   if (!list) return remote_.fail_at("/tokenize", list.error());
   return std::move(list->ids);

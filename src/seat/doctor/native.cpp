@@ -49,6 +49,7 @@ DecideRequest Native::request(std::vector<Question> questions) const {
 }
 
 Result<DecideReply> Native::ask(std::vector<Question> questions) const {
+  if (session.is_hung()) return fail(Session::hung_error());
   ++session.out.requests;
   const TimePoint sent = Clock::now();
   auto reply = session.seat.decide(request(std::move(questions)), session.schedule());
@@ -57,6 +58,7 @@ Result<DecideReply> Native::ask(std::vector<Question> questions) const {
   } else {
     session.answered();
   }
+  if (reply) session.saw(reply->usage);
   if (reply && !session.out.first_answer_s)
     session.out.first_answer_s = Seconds(Clock::now() - sent).count();
   return reply;
@@ -96,6 +98,10 @@ Result<Probs> native_probs_of(const Result<DecideReply>& reply, const Native::Qu
 
 NativeAgain ask_native_again(Session& session, const Probs& first, std::size_t times) {
   NativeAgain out;
+  if (session.is_hung()) {
+    out.failed = Session::hung_error().message;
+    return out;
+  }
   const Native native{.session = session};
   std::vector<std::optional<Result<DecideReply>>> replies(times);
   session.out.requests += static_cast<int>(times);
@@ -109,6 +115,9 @@ NativeAgain ask_native_again(Session& session, const Probs& first, std::size_t t
     }
   }
   for (const auto& reply : replies) {
+    if (*reply) session.saw((*reply)->usage);
+    if (!*reply && (*reply).error().code == Error::Code::Timeout)
+      session.failed(Native::kReading, (*reply).error());
     const auto probs = native_probs_of(*reply, Native::choice("q1"));
     if (!probs && is_put_off(probs.error())) {
       ++session.busy;

@@ -185,12 +185,39 @@ ProbeResult probe_identity(Session& session) {
   return probe.close();
 }
 
+namespace {
+
+/// Replies that name another model than the first, and none the seat is known by.
+std::string strangers(const Session& session) {
+  int all = 0, strange = 0;
+  std::string name;
+  for (const auto& [served, times] : session.served) {
+    all += times;
+    if (is_known(session, served) || is_form_of(served, *session.first_served)) continue;
+    if (name.empty()) name = served;
+    strange += times;
+  }
+  if (strange == 0) return "";
+  return std::to_string(strange) + " of " + std::to_string(all) + " replies were of " +
+         quoted(name);
+}
+
+}  // namespace
+
 void compare_identity(Session& session, ProbeResult& identity) {
-  const std::string changed = identity_changes(session.seat, session.out.identity);
-  if (changed.empty()) return;
+  const auto after = session.seat.identify();
+  const std::string changed = after ? changes(session.out.identity, *after) : "";
+  const std::string others = strangers(session);
+  if (!after && identity.verdict == ProbeResult::Verdict::Ok)
+    identity.says +=
+        "; not measured: whether it is the same still: " + printable(after.error().message, 120);
+  if (changed.empty() && others.empty()) return;
   Probe probe("identity");
-  probe.find("it changed meanwhile: " + changed, "false comfort",
-             {"letters", "likelihood", "written"});
+  const auto find = [&](std::string says) {
+    probe.find(std::move(says), "false comfort", {"letters", "likelihood", "written"});
+  };
+  if (!changed.empty()) find("it changed meanwhile: " + changed);
+  if (!others.empty()) find(others);
   ProbeResult found = probe.close();
   if (identity.verdict == ProbeResult::Verdict::Finding) {
     found.says = identity.says + "; " + found.says;

@@ -26,9 +26,10 @@ ProbeResult probe_native_sanity(Session& session) {
     const DecideRequest::Question asked{.id = "q1", .question = rotated(item, one.shift)};
     const auto reply = session.seat.decide({.state = std::string(item.state), .questions = {asked}},
                                            session.crowd_schedule());
+    const std::scoped_lock lock(mutex);
+    if (reply) session.saw(reply->usage);
     if (!reply) {
       session.missed(reply.error());
-      const std::scoped_lock lock(mutex);
       session.failed("native", reply.error());
     }
     const auto probs = native_probs_of(reply, asked);

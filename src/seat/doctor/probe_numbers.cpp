@@ -16,6 +16,8 @@ using decision::TokenScore;
 using decision::VoidCause;
 using Letters = Capabilities::Letters;
 
+constexpr double kSentinel = -9999;  // what vLLM writes for −∞
+
 std::string shown(std::string_view token) { return "\"" + printable(token, 30) + "\""; }
 
 /// Asks for `k` entries and counts them.
@@ -125,6 +127,11 @@ void check_gaps(const PositionReply& reply, Probe& probe) {
   if (sampled && !sampled->logprob) {
     spoil(probe, "the written token " + shown(sampled->token) + " has no number");
   }
+  const auto padded = std::ranges::count_if(
+      position.top, [](const TokenScore& entry) { return entry.logprob == kSentinel; });
+  if (padded > 0 && read(reply).cause != VoidCause::SentinelLogprob)
+    spoil(probe, fmt::format("-9999 stands for the numbers of {} of {} entries", padded,
+                             position.top.size()));
   const auto gaps = std::ranges::count_if(position.top, [](const TokenScore& entry) {
     return !entry.logprob && entry.token.size() == 1 &&
            decision::letter_index(entry.token[0], Session::kLetters);

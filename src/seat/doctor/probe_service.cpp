@@ -189,6 +189,7 @@ ProbeResult probe_answers(Session& session) {
     return probe.close();
   }
   session.written = std::move(*written);
+  session.saw(session.written->usage);
   if (session.written->text.empty() && session.written->thinking.empty())
     probe.find("a reply of 16 tokens holds no text", "false alarm", {"written"});
   session.out.first_answer_s = ms / 1e3;
@@ -252,7 +253,10 @@ ProbeResult probe_overlong(Session& session) {
     judge_refusal(session, overlong, context, reply.error(), probe);
   }
   const auto after = ask_usage(session, session.question(1));
-  if (!after && session.failures.empty()) {
+  if (!after && is_put_off(after.error())) {
+    ++session.busy;
+    probe.skip("whether it answers afterwards: " + shown(after.error()));
+  } else if (!after && session.failures.empty()) {
     probe.find("after it nothing is answered: " + shown(after.error()), "false alarm", {});
   }
   return probe.close();

@@ -233,10 +233,11 @@ std::vector<SanityAnswers> sanity_by_writing(Session& session) {
     const Question question = kSanityItems[i].asked();
     const auto reply = session.seat.write({.prompt = prompt_of(kSanityItems[i].state, question)},
                                           session.crowd_schedule());
-    if (!reply) {
-      session.missed(reply.error());
+    {
       const std::scoped_lock lock(mutex);
-      session.failed("written", reply.error());
+      if (reply) session.saw(reply->usage);
+      if (!reply) session.missed(reply.error());
+      if (!reply) session.failed("written", reply.error());
     }
     if (reply) out[0].said[i] = decision::parse_written(reply->text, question.options).option;
   });

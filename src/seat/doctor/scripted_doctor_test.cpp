@@ -158,7 +158,7 @@ TEST(Doctor, AServerThatStopsAnsweringIsNotWaitedForAgainAndAgain) {
   ASSERT_TRUE(diagnosis) << diagnosis.error().message;
   EXPECT_EQ(probe_of(*diagnosis, "sanity").says, "it answers nothing any more");
   EXPECT_EQ(probe_of(*diagnosis, "answers").verdict, Verdict::Finding);
-  EXPECT_LT(asked, 40);
+  EXPECT_LT(asked, 20);
   for (const ReadingAdvice& reading : diagnosis->readings) EXPECT_FALSE(reading.believed);
 }
 
@@ -250,6 +250,65 @@ TEST(Doctor, NumbersBeyondAllBoundsLeaveTheJsonStrict) {
   EXPECT_EQ(probe_of(diagnosis, "logprobs").verdict, Verdict::Finding);
   EXPECT_TRUE(codec::parse_json(codec::dump_json(to_json(diagnosis))))
       << codec::dump_json(to_json(diagnosis));
+}
+
+TEST(Doctor, AnotherModelInTheMiddleIsAFinding) {
+  std::atomic<int> asked = 0;
+  const Scripted server([&](const codec::Json& body) {
+    if (prompt_bytes(body) > 5'000) return refusal("at most 4096 tokens");
+    net::ServerReply reply = letter_a();
+    const int n = ++asked;
+    if (n > 60 && n <= 70) reply.body.replace(reply.body.find(R"("m")"), 3, R"("other")");
+    return reply;
+  });
+  const Diagnosis diagnosis = server.diagnosis();
+  const ProbeResult& identity = probe_of(diagnosis, "identity");
+  EXPECT_EQ(identity.verdict, Verdict::Finding);
+  EXPECT_NE(identity.says.find("10 of "), std::string::npos) << identity.says;
+  EXPECT_NE(identity.says.find(R"(replies were of "other")"), std::string::npos) << identity.says;
+  for (const ReadingAdvice& reading : diagnosis.readings) EXPECT_FALSE(reading.believed);
+}
+
+TEST(Doctor, AnEmptyNameIsNoName) {
+  const Scripted server([](const codec::Json& body) {
+    if (prompt_bytes(body) > 5'000) return refusal("at most 4096 tokens");
+    if (body.get_string("model") != "m") return refusal("no such model");
+    net::ServerReply reply = letter_a();
+    reply.body.replace(reply.body.find(R"("m")"), 3, R"("")");
+    return reply;
+  });
+  EXPECT_NE(probe_of(server.diagnosis(), "identity").verdict, Verdict::Finding);
+}
+
+TEST(Doctor, PaddedNumbersBehindALetterAreAFinding) {
+  const Scripted server([](const codec::Json& body) {
+    if (prompt_bytes(body) > 5'000) return refusal("at most 4096 tokens");
+    net::ServerReply reply = letter_a();
+    for (const std::string number : {"-2.0", "-4.0", "-5.0"})
+      reply.body.replace(reply.body.find(number), number.size(), "-9999.0");
+    return reply;
+  });
+  const ProbeResult probe = probe_of(server.diagnosis(), "logprobs");
+  EXPECT_EQ(probe.verdict, Verdict::Finding);
+  EXPECT_NE(probe.says.find("-9999 stands for the numbers of 3 of 4 entries"), std::string::npos)
+      << probe.says;
+}
+
+TEST(Doctor, PutOffAfterTheOverlongPromptIsNoFinding) {
+  std::atomic<bool> overrun = false;
+  const Scripted server([&](const codec::Json& body) {
+    if (prompt_bytes(body) > 5'000) {
+      overrun = true;
+      return refusal("at most 4096 tokens");
+    }
+    if (!overrun.exchange(false)) return letter_a();
+    net::ServerReply reply = refusal("tokens a minute");
+    reply.status = 429;
+    return reply;
+  });
+  const ProbeResult probe = probe_of(server.diagnosis(), "overlong");
+  EXPECT_EQ(probe.verdict, Verdict::Ok) << probe.says;
+  EXPECT_NE(probe.says.find("HTTP 429"), std::string::npos) << probe.says;
 }
 
 }  // namespace

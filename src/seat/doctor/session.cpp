@@ -66,6 +66,9 @@ void Probe::well(std::string says) {
 }
 
 void Probe::note(std::string_view key, codec::Json value) {
+  constexpr std::size_t kMost = 2'000;  // code points of a server's text
+  if (value.kind() == codec::Json::Kind::String && value.as_string().size() > kMost)
+    value = codec::Json(printable(value.as_string(), kMost));
   const bool number = value.kind() != codec::Json::Kind::Double || std::isfinite(value.as_double());
   out_.evidence.set(key, number ? std::move(value) : codec::Json());
 }
@@ -160,9 +163,16 @@ void Session::failed(std::string_view reading, const Error& error) {
   hung_ = error.code == Error::Code::Timeout ? hung_ + 1 : 0;
 }
 
+void Session::saw(const Usage& usage) {
+  if (!usage.served_model) return;
+  if (!first_served) first_served = usage.served_model;
+  ++served[*usage.served_model];
+}
+
 void Session::count(const PositionRequest& request, const Result<PositionReply>& reply) {
   ++asked;
   ++out.requests;
+  if (reply) saw(reply->usage);
   if (!reply) {
     if (reply.error().code != Error::Code::Unsupported) failed("letters", reply.error());
     return;
@@ -176,13 +186,24 @@ void Session::count(const PositionRequest& request, const Result<PositionReply>&
   odd_cause = to_string(cause);
 }
 
+Error Session::hung_error() { return {Error::Code::Unavailable, "it answers nothing any more"}; }
+
+bool Session::is_back() {
+  hung_ = 0;
+  const bool back = ask(request(0)).has_value();
+  if (!back) hung_ = kHung;
+  return back;
+}
+
 Result<PositionReply> Session::ask(const PositionRequest& request) {
+  if (is_hung()) return fail(hung_error());
   auto reply = seat.first_position(request, schedule());
   count(request, reply);
   return reply;
 }
 
 Result<PositionReply> Session::try_ask(const PositionRequest& request) {
+  if (is_hung()) return fail(hung_error());
   auto reply = seat.first_position(request, schedule());
   if (reply || reply.error().code != Error::Code::BadInput) count(request, reply);
   return reply;
@@ -190,7 +211,8 @@ Result<PositionReply> Session::try_ask(const PositionRequest& request) {
 
 std::vector<Result<PositionReply>> Session::ask_together(
     std::span<const PositionRequest> requests) {
-  std::vector<Result<PositionReply>> replies(requests.size());
+  std::vector<Result<PositionReply>> replies(requests.size(), fail(hung_error()));
+  if (is_hung()) return replies;
   {
     std::latch ready(static_cast<std::ptrdiff_t>(requests.size()));
     std::vector<std::jthread> threads;
@@ -226,7 +248,8 @@ void Session::each_of(std::size_t n, const std::function<void(std::size_t)>& run
   std::vector<std::jthread> threads;
   for (std::size_t t = 0; t < std::min(n, most); ++t) {
     threads.emplace_back([&] {
-      for (std::size_t i = next++; i < n && missed_ < crowd() && !stop.stop_requested(); i = next++)
+      for (std::size_t i = next++;
+           i < n && missed_ < crowd() && !is_hung() && !stop.stop_requested(); i = next++)
         run(i);
     });
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -76,6 +77,8 @@ class Session {
   int busy = 0;                                // requests it put off, being asked too many at once
   std::optional<Error> refused;                // it answers nothing, for want of a key or a name
   std::vector<SanityFigures> sane;             // by reading, once probed
+  std::optional<std::string> first_served;     // the model that the first reply named
+  std::map<std::string, int, std::less<>> served;  // replies by the model they name
 
   static constexpr std::size_t kLetters = 4;  // of every question here
   std::uint64_t nonce() const { return nonce_; }
@@ -95,7 +98,13 @@ class Session {
   void answered() { hung_ = 0; }
   void failed(std::string_view reading, const Error& error);
   /// Whether it answers nothing any more: several requests had no reply in time, one after another.
+  /// Nothing is asked of it then, but by is_back.
   bool is_hung() const { return hung_ >= kHung; }
+  static Error hung_error();
+  /// Asks one decision more: a crowd alone may have been too much for it.
+  bool is_back();
+  /// Keeps which model a reply says it is of.
+  void saw(const Usage& usage);
   /// One decision; a failure other than Unsupported is kept.
   Result<PositionReply> ask(const PositionRequest& request);
   /// One that a sound server may refuse (BadInput).
@@ -128,7 +137,7 @@ class Session {
   std::size_t crowd() const { return static_cast<std::size_t>(std::max(1, options.crowd)); }
   std::uint64_t nonce_ = 0;
   static constexpr int kHung = 3;
-  int hung_ = 0;                         // requests without a reply in time since the last with one
+  std::atomic<int> hung_ = 0;            // requests without a reply in time since the last with one
   std::atomic<std::size_t> missed_ = 0;  // in the each_of that goes on
 };
 
